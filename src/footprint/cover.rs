@@ -29,9 +29,14 @@ pub(super) fn uncovered(all: Vec<Progression>) -> Vec<Progression> {
     }
     let mut runs: Vec<Runs<'_>> = all.iter().map(Runs::new).collect();
     runs.sort_unstable_by(Runs::by_steps);
-    let runs = &runs;
+    let (runs, solid) = (&runs, solid(&runs));
     let kept = all.iter().filter_map(|p| {
         let own = Runs::new(p);
+        if !own.steps.is_empty()
+            && let Some(end) = end_around(&solid, p)
+        {
+            return p.clone().behind(end);
+        }
         match own.covered(runs) {
             0 => Some(p.clone()),
             covered if covered < own.steps[0].1 => Some(p.clone().without_first(own.inside, covered)),
@@ -39,6 +44,28 @@ pub(super) fn uncovered(all: Vec<Progression>) -> Vec<Progression> {
         }
     });
     kept.collect()
+}
+
+/// Array, first and last byte of what is touched without gaps, ascending. What meets is one.
+fn solid(runs: &[Runs<'_>]) -> Vec<(usize, i64, i64)> {
+    let whole = runs.iter().filter(|runs| runs.steps.is_empty());
+    let mut found: Vec<_> = whole.map(|r| (r.array, r.base, r.base.saturating_add(r.run) - 1)).collect();
+    found.sort_unstable();
+    found.dedup_by(|next, kept| {
+        let meets = next.0 == kept.0 && next.1 <= kept.2.saturating_add(1);
+        if meets {
+            kept.2 = kept.2.max(next.2);
+        }
+        meets
+    });
+    found
+}
+
+/// The last byte of what is touched without gaps where a progression begins.
+fn end_around(solid: &[(usize, i64, i64)], p: &Progression) -> Option<i64> {
+    let after = solid.partition_point(|s| (s.0, s.1) <= (p.array, p.base));
+    let &(array, _, last) = solid.get(after.checked_sub(1)?)?;
+    (array == p.array && last >= p.base).then_some(last)
 }
 
 impl<'p> Runs<'p> {
@@ -97,6 +124,29 @@ mod tests {
 
     fn progressions(pieces: &[Piece]) -> Vec<Progression> {
         pieces.iter().map(|piece| Progression::from_piece(piece).unwrap()).collect()
+    }
+
+    /// Rows that are as long as the stride between them are one run; what lies in it is left out but for its end.
+    #[test]
+    fn what_lies_in_a_run_is_left_out() {
+        let rows = Progression::new(0, &[(4, 250), (1000, 8)], 4).unwrap();
+        let tiles = |base| Progression::new(base, &[(4, 5), (100, 10), (1000, 8)], 4).unwrap();
+        let left = |base| {
+            let found = uncovered(vec![rows.clone(), tiles(base)]);
+            found.get(1).map(|p| (p.base, p.steps().to_vec()))
+        };
+        assert_eq!(left(60), None);
+        assert_eq!(left(92), Some((8000, vec![(4, 3)])));
+        assert_eq!(left(1020), Some((8020, vec![(4, 5), (100, 10)])));
+        assert_eq!(left(-20), Some((-20, vec![(4, 5), (100, 80)])));
+        for base in [60, 92, 1020, -20, 7990] {
+            for line in [4, 32, 128] {
+                let mut before = vec![rows.clone(), tiles(base)];
+                let mut after = uncovered(before.clone());
+                let lines = count_progressions(&mut before, line).unwrap();
+                assert_eq!(count_progressions(&mut after, line), Ok(lines), "{base} {line}");
+            }
+        }
     }
 
     #[test]

@@ -93,6 +93,28 @@ impl Progression {
         Self { array: piece.array, base, steps, run: piece.width, last: base }.checked()
     }
 
+    /// The same without places that end up to a byte before which all is touched anyway from where it begins: the first
+    /// ones of its longest step, and of the next one if but one is left. `None` if nothing is left.
+    pub(super) fn behind(mut self, end: i64) -> Option<Self> {
+        while let Some(&(stride, count)) = self.steps().last() {
+            let reach = self.last - self.base - stride * (count - 1);
+            let room = end - self.base - reach;
+            if room < 0 {
+                return Some(self);
+            }
+            let covered = room / stride + 1;
+            if covered >= count {
+                return None;
+            }
+            let longest = self.steps.length - 1;
+            self = self.without_first(longest, covered);
+            if covered < count - 1 {
+                return Some(self);
+            }
+        }
+        (self.last > end).then_some(self)
+    }
+
     /// What it has in common with others that lie elsewhere.
     pub(super) fn shape(&self) -> (usize, i64, &[(i64, i64)]) {
         (self.array, self.run, self.steps())
