@@ -93,7 +93,7 @@ impl Quasi {
             let whole = self.put(variable, [period, first], Some(place), ranges)?;
             found.push((whole, Some(place)));
         }
-        for rest in [(from, to.min(first - 1)), (last.max(from), to)] {
+        for rest in [(from, to.min(first.checked_sub(1)?)), (last.max(from), to)] {
             if rest.0 <= rest.1 && (periods > 0 || rest != (from, to)) {
                 let mut part = self.clone();
                 part.shape.ranges = self.shape.ranges.with(variable, rest);

@@ -52,7 +52,7 @@ impl Progression {
             };
             // A negative stride runs backwards from the other end.
             let start = if *coefficient < 0 { to } else { from };
-            base += i128::from(start) * i128::from(*coefficient);
+            base = farther(base, start, *coefficient)?;
             let count = to.checked_sub(from).and_then(|n| n.checked_add(1)).ok_or(Refusal::Overflow)?;
             if count > 1 {
                 let slot = steps.list.get_mut(steps.length).ok_or(Refusal::Strides)?;
@@ -81,7 +81,7 @@ impl Progression {
         let mut steps = Steps { length: 0, list: [(0, 1); MAX_STEPS] };
         for (&factor, &(from, to)) in shape.address.factors.iter().zip(shape.ranges.as_slice()) {
             let start = if factor < 0 { to } else { from };
-            base += i128::from(start) * i128::from(factor);
+            base = farther(base, start, factor)?;
             let count = to.checked_sub(from).and_then(|n| n.checked_add(1)).ok_or(Refusal::Overflow)?;
             if count > 1 && factor != 0 {
                 let slot = steps.list.get_mut(steps.length).ok_or(Refusal::Strides)?;
@@ -196,12 +196,17 @@ impl Progression {
     fn end(&self) -> Counted<i64> {
         let mut end = i128::from(self.base) + i128::from(self.run);
         for &(stride, count) in self.steps.as_slice() {
-            end += i128::from(stride) * i128::from(count - 1);
+            end = farther(end, stride, count - 1)?;
         }
         let most = 1_i128 << 61;
         let inside = end.abs() < most && i128::from(self.base).abs() < most;
         if inside { i64::try_from(end).map_err(|_| Refusal::Overflow) } else { Err(Refusal::Overflow) }
     }
+}
+
+/// So many bytes further on, so many times.
+fn farther(from: i128, bytes: i64, times: i64) -> Counted<i128> {
+    from.checked_add(i128::from(bytes) * i128::from(times)).ok_or(Refusal::Overflow)
 }
 
 /// Sorts steps and joins those that continue each other: s*(0..n) + ks*(0..m) is s*(0..n+k(m-1)) if
