@@ -16,9 +16,9 @@ use crate::effort::{Spent, is_limited, left, spend};
 const MOST_NUMBERS: usize = 1 << 18;
 
 /// Counts after which it is looked how many were known.
-const TRIED: u32 = 256;
+const TRIED: u32 = 1024;
 /// One of so many at least has to be known.
-const ONE_OF: u32 = 8;
+const ONE_OF: u32 = 16;
 /// Counts that are made without remembering, before it is tried again.
 const RESTING: u32 = 4096;
 
