@@ -60,7 +60,7 @@ fn restrict(shape: &mut Shape) -> Option<Held> {
         if low >= 0 && (!is_zero || high == 0) {
             continue;
         }
-        match single(bound.sum(), ranges)? {
+        match single(bound.sum(), ranges) {
             Some(one) if is_zero => one.is_zero(ranges)?,
             Some(one) => one.is_not_negative(ranges)?,
             None => {
@@ -83,12 +83,12 @@ struct Single {
     constant: i64,
 }
 
-/// A sum along the one variable that has several values; `None` within if there is not exactly one.
-fn single(sum: &Sum, ranges: &Ranges) -> Option<Option<Single>> {
+/// A sum along the one variable that has several values; `None` if there is not exactly one.
+fn single(sum: &Sum, ranges: &Ranges) -> Option<Single> {
     let mut varying = (0..ranges.as_slice().len()).filter(|&v| sum.factors[v] != 0 && ranges.varies(v));
-    let (Some(variable), None) = (varying.next(), varying.next()) else { return Some(None) };
+    let (Some(variable), None) = (varying.next(), varying.next()) else { return None };
     let (constant, _) = sum.interval_without(Some(variable), ranges)?;
-    Some(Some(Single { variable, factor: sum.factors[variable], constant }))
+    Some(Single { variable, factor: sum.factors[variable], constant })
 }
 
 impl Single {

@@ -66,12 +66,12 @@ impl Quasi {
         variable: usize,
         [step, first]: [i64; 2],
         more: Option<usize>,
-        ranges: Ranges,
+        ranges: &Ranges,
     ) -> Option<Self> {
         let put = |sum: Sum| sum.put(variable, step, first, more);
         let quotients = self.quotients.iter().map(|q| Some(Quotient { of: put(q.of)?, ..*q }));
         let bounds = self.shape.bounds.iter().map(|bound| bound.with(put)).collect::<Option<_>>()?;
-        let shape = Shape { ranges, address: put(self.shape.address)?, bounds };
+        let shape = Shape { ranges: *ranges, address: put(self.shape.address)?, bounds };
         Self { shape, quotients: quotients.collect::<Option<_>>()? }.settled()
     }
 
@@ -90,7 +90,7 @@ impl Quasi {
         if periods > 0 {
             let ranges = self.shape.ranges.with(variable, (0, periods - 1));
             let (ranges, place) = ranges.and((0, period - 1))?;
-            let whole = self.put(variable, [period, first], Some(place), ranges)?;
+            let whole = self.put(variable, [period, first], Some(place), &ranges)?;
             found.push((whole, Some(place)));
         }
         for rest in [(from, to.min(first.checked_sub(1)?)), (last.max(from), to)] {
@@ -124,7 +124,7 @@ impl Quasi {
         let one = |place: i64| {
             let first = from.checked_add(place)?;
             let ranges = self.shape.ranges.with(variable, (0, (to.checked_sub(first)?) / period));
-            self.put(variable, [period, first], None, ranges)
+            self.put(variable, [period, first], None, &ranges)
         };
         let places = period.min(to.checked_sub(from)?.checked_add(1)?);
         (0..places).map(one).collect()
