@@ -5,9 +5,10 @@
 //! 25 points of a star become three boxes.
 
 use super::arms::{Arms, Box3};
-use super::linear::{Progression, count_progressions};
+use super::linear::count_progressions;
 use super::pattern::{Frame, Pattern};
 use super::placed::{self, Spread};
+use super::progression::Progression;
 use super::query::Refusal;
 use crate::effort::spend_on;
 use crate::expr::{Coord, Dim, Term};

@@ -15,16 +15,22 @@ pub(super) enum Taking {
 /// Values of a variable by what a condition says of them.
 pub(super) struct Cut {
     pub(super) coord: Coord,
+    pub(super) span: Span,
+}
+
+/// The same, of any variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
     /// It holds there, or a part of it does, whatever the other variables are.
     pub(super) held: Option<(i64, i64)>,
     /// That depends on the others.
     pub(super) open: [(i64, i64); 2],
 }
 
-impl Cut {
+impl Span {
     /// All values are open.
-    fn none(&(coord, from, to): &CoordRange) -> Self {
-        Self { coord, held: None, open: [(from, to), NOTHING] }
+    pub(super) fn open(range: (i64, i64)) -> Self {
+        Self { held: None, open: [range, NOTHING] }
     }
 
     /// How many pieces it makes.
@@ -47,9 +53,9 @@ pub(super) fn parted(piece: &Piece, when: &Cond<i64>, taking: Taking) -> Option<
         .flat_map(|range| {
             let fewest = parts.iter().filter(|_| taking == Taking::Fewest);
             let along = fewest.filter_map(|part| cut(piece, part, range));
-            along.chain([Cut::none(range)])
+            along.chain([Cut { coord: range.0, span: Span::open((range.1, range.2)) }])
         })
-        .min_by_key(Cut::pieces)
+        .min_by_key(|cut| cut.span.pieces())
 }
 
 /// For which values of a variable a part of a condition holds, whatever the others are, and for which it may.
@@ -64,28 +70,37 @@ fn cut(piece: &Piece, part: &Cond<i64>, &(coord, from, to): &CoordRange) -> Opti
     if step == 0 || rest.mentions(&|c| c == coord) {
         return None;
     }
-    let (low, high) = rest.interval(&|c| piece.ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2)))?;
-    // The values v at which step * v + bound is at least 0.
-    let at_least = |step: i64, bound: i64| {
-        if step > 0 {
-            Some((from.max(bound.div_euclid(step).checked_neg()?), to))
-        } else {
-            Some((from, to.min(bound.div_euclid(step.checked_neg()?))))
-        }
-    };
-    let possible = at_least(step, high)?;
-    if is_zero {
-        let below = at_least(step.checked_neg()?, low.checked_neg()?)?;
-        let both = (possible.0.max(below.0), possible.1.min(below.1));
-        return Some(Cut { coord, held: None, open: [both, NOTHING] });
+    let others = rest.interval(&|c| piece.ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2)))?;
+    Some(Cut { coord, span: span_of(step, others, is_zero, (from, to))? })
+}
+
+/// For which values `v` of a range `step * v` plus something between two values is at least 0, or 0.
+pub(super) fn span_of(step: i64, (low, high): (i64, i64), is_zero: bool, range: (i64, i64)) -> Option<Span> {
+    if step == 0 {
+        return None;
     }
-    let sure = at_least(step, low)?;
+    let possible = at_least(step, high, range)?;
+    if is_zero {
+        let below = at_least(step.checked_neg()?, low.checked_neg()?, range)?;
+        let both = (possible.0.max(below.0), possible.1.min(below.1));
+        return Some(Span::open(both));
+    }
+    let sure = at_least(step, low, range)?;
     if sure.0 > sure.1 {
-        return Some(Cut { coord, held: None, open: [possible, NOTHING] });
+        return Some(Span::open(possible));
     }
     let before = (possible.0, sure.0.checked_sub(1)?);
     let after = (sure.1.checked_add(1)?, possible.1);
-    Some(Cut { coord, held: Some(sure), open: [before, after] })
+    Some(Span { held: Some(sure), open: [before, after] })
+}
+
+/// The values v of a range at which step * v + bound is at least 0.
+pub(super) fn at_least(step: i64, bound: i64, (from, to): (i64, i64)) -> Option<(i64, i64)> {
+    if step > 0 {
+        Some((from.max(bound.div_euclid(step).checked_neg()?), to))
+    } else {
+        Some((from, to.min(bound.div_euclid(step.checked_neg()?))))
+    }
 }
 
 /// A condition as several, of which at least one holds where it does; `None` if it has no alternatives.

@@ -7,16 +7,20 @@
 //! cell counts as its rows times the lines of one row, for each alignment that a row can have.
 //! Neighbouring rows that share a line are counted once. `docs/counting.md` works an example by hand.
 
+use super::apart::{joined, steps_of_rows, taken_apart};
 use super::cover::uncovered;
 use super::cuts::Taking;
 use super::division::{quotient, remainder};
+use super::progression::Progression;
 use super::query::{Piece, Query, Refusal};
 use super::rows::{Buffers, Rectangle, count_rows};
-use super::split::affine_pieces;
-use crate::effort::spend_on;
-use crate::expr::Term;
+use super::split::progressions;
+use crate::effort::{left, spend_on, within};
 
 type Counted<T> = Result<T, Refusal>;
+
+/// Steps that taking strides apart may always take.
+const FEW_STEPS: u64 = 1 << 14;
 
 /// Steps for making a piece ready.
 const STEPS_OF_PIECE: u64 = 16;
@@ -32,9 +36,9 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
     let ways = [Taking::Fewest, Taking::Values];
     let conditional = query.pieces.iter().any(|p| p.when.is_some());
     for &taking in &ways[..=usize::from(conditional)] {
-        let pieces: Option<Vec<_>> = query.pieces.iter().map(|p| affine_pieces(p, taking)).collect();
-        let Some(pieces) = pieces else { continue };
-        match count_affine(&uncovered(pieces.concat()), query.line) {
+        let mut all = Vec::with_capacity(query.pieces.len());
+        let taken = query.pieces.iter().try_for_each(|p| progressions(p, taking, &mut all));
+        match taken.and_then(|()| count_by_array(uncovered(all), query.line)) {
             Err(refusal) if refusal != Refusal::Spent => why = refusal,
             counted => return counted,
         }
@@ -44,124 +48,16 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
 
 fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {
     spend_on(pieces.len(), STEPS_OF_PIECE)?;
-    let mut progressions = pieces.iter().map(Progression::from_piece).collect::<Counted<Vec<_>>>()?;
+    count_by_array(pieces.iter().map(Progression::from_piece).collect::<Counted<Vec<_>>>()?, line)
+}
+
+fn count_by_array(mut progressions: Vec<Progression>, line: i64) -> Counted<u128> {
     progressions.sort_by_key(|p| p.array);
     let mut total = 0;
     for of_array in progressions.chunk_by_mut(|a, b| a.array == b.array) {
         total += count_progressions(of_array, line)?;
     }
     Ok(total)
-}
-
-/// Addresses base + sum of stride * (0..count), each touching `run` bytes.
-#[derive(Debug, Clone)]
-pub(super) struct Progression {
-    array: usize,
-    base: i64,
-    /// Ascending strides, all positive, counts at least 2.
-    steps: Steps,
-    run: i64,
-    /// The last byte.
-    last: i64,
-}
-
-/// Most variables with a stride of their own.
-const MAX_STEPS: usize = 12;
-
-/// Strides and counts, without an allocation.
-#[derive(Debug, Clone, Copy)]
-struct Steps {
-    length: usize,
-    list: [(i64, i64); MAX_STEPS],
-}
-
-impl Steps {
-    fn as_slice(&self) -> &[(i64, i64)] {
-        &self.list[..self.length]
-    }
-
-    fn count_of(&self, stride: i64) -> i64 {
-        self.as_slice().iter().find(|s| s.0 == stride).map_or(1, |s| s.1)
-    }
-}
-
-impl Progression {
-    fn from_piece(piece: &Piece) -> Counted<Self> {
-        if piece.when.is_some() {
-            return Err(Refusal::Conditional);
-        }
-        let mut base = i128::from(*piece.address.constant());
-        let mut steps = Steps { length: 0, list: [(0, 1); MAX_STEPS] };
-        for (term, coefficient) in piece.address.terms() {
-            let Term::Coord(coord) = term else { return Err(Refusal::NotAffine) };
-            let Some(&(_, from, to)) = piece.ranges.iter().find(|r| r.0 == *coord) else {
-                return Err(Refusal::NotAffine);
-            };
-            // A negative stride runs backwards from the other end.
-            let start = if *coefficient < 0 { to } else { from };
-            base += i128::from(start) * i128::from(*coefficient);
-            let count = to.checked_sub(from).and_then(|n| n.checked_add(1)).ok_or(Refusal::Overflow)?;
-            if count > 1 {
-                let slot = steps.list.get_mut(steps.length).ok_or(Refusal::Strides)?;
-                *slot = (coefficient.checked_abs().ok_or(Refusal::Overflow)?, count);
-                steps.length += 1;
-            }
-        }
-        let base = i64::try_from(base).map_err(|_| Refusal::Overflow)?;
-        Self { array: piece.array, base, steps, run: piece.width, last: base }.checked()
-    }
-
-    /// Bytes of one array: `run` from `base` and from there on in steps, each a positive stride and how
-    /// often it is taken; steps that are taken once do not matter.
-    pub(super) fn new(base: i64, each: &[(i64, i64)], run: i64) -> Counted<Self> {
-        let mut steps = Steps { length: 0, list: [(0, 1); MAX_STEPS] };
-        for &step in each.iter().filter(|s| s.1 > 1) {
-            *steps.list.get_mut(steps.length).ok_or(Refusal::Strides)? = step;
-            steps.length += 1;
-        }
-        Self { array: 0, base, steps, run, last: base }.checked()
-    }
-
-    fn checked(mut self) -> Counted<Self> {
-        merge(&mut self.steps)?;
-        self.last = self.end()? - 1;
-        Ok(self)
-    }
-
-    /// One past the last byte; everything between it and the base fits into 62 bits.
-    fn end(&self) -> Counted<i64> {
-        let mut end = i128::from(self.base) + i128::from(self.run);
-        for &(stride, count) in self.steps.as_slice() {
-            end += i128::from(stride) * i128::from(count - 1);
-        }
-        let most = 1_i128 << 61;
-        let inside = end.abs() < most && i128::from(self.base).abs() < most;
-        if inside { i64::try_from(end).map_err(|_| Refusal::Overflow) } else { Err(Refusal::Overflow) }
-    }
-}
-
-/// Sorts steps and joins those that continue each other: s*(0..n) + ks*(0..m) is s*(0..n+k(m-1)) if
-/// k <= n leaves no gap.
-fn merge(steps: &mut Steps) -> Counted<()> {
-    let Steps { length, list } = steps;
-    list[..*length].sort_unstable();
-    let mut kept = 0;
-    for i in 0..*length {
-        let (stride, count) = list[i];
-        if kept > 0 {
-            let (smaller, n) = list[kept - 1];
-            let k = stride / smaller;
-            if stride % smaller == 0 && k <= n {
-                let more = k.checked_mul(count - 1).and_then(|m| m.checked_add(n));
-                list[kept - 1].1 = more.ok_or(Refusal::Overflow)?;
-                continue;
-            }
-        }
-        list[kept] = (stride, count);
-        kept += 1;
-    }
-    *length = kept;
-    Ok(())
 }
 
 /// Distinct lines of progressions in one array. What lies apart, as the directions of a lattice
@@ -214,7 +110,7 @@ fn alike(a: &[Progression], b: &[Progression], line: i64) -> bool {
     let (Some(first), Some(other)) = (a.first(), b.first()) else { return false };
     let distance = other.base - first.base;
     let same = |(p, q): (&Progression, &Progression)| {
-        q.base - p.base == distance && p.run == q.run && p.steps.as_slice() == q.steps.as_slice()
+        q.base - p.base == distance && p.run == q.run && p.steps() == q.steps()
     };
     a.len() == b.len() && remainder(distance, line) == 0 && a.iter().zip(b).all(same)
 }
@@ -230,7 +126,7 @@ fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers
         [] => (None, None),
         [row] => (Some(*row), None),
         [row, plane] if plane % row == 0 => (Some(*row), Some(plane / row)),
-        _ => return Err(Refusal::Strides),
+        _ => return count_apart(progressions, &strides, line),
     };
     let rectangles = &mut buffers.rectangles;
     rectangles.clear();
@@ -239,22 +135,35 @@ fn count_together(progressions: &[Progression], line: i64, buffers: &mut Buffers
             rectangles.push(Rectangle { y: [0, 1], z: [0, 1], bytes: [p.base, p.base + run - 1] });
             continue;
         };
-        let ys = p.steps.count_of(row);
-        let zs = rows_per_plane.map_or(1, |n| p.steps.count_of(n * row));
+        let ys = p.count_of(row);
+        let zs = rows_per_plane.map_or(1, |n| p.count_of(n * row));
         cut_into_rows([p.base, run], row, rows_per_plane, ys, zs, rectangles);
     }
     Ok(count_rows(buffers, row, rows_per_plane, line)?)
 }
 
+/// The lines of progressions whose strides do not nest, unless that takes longer than to go through all of their rows.
+fn count_apart(progressions: &[Progression], strides: &[i64], line: i64) -> Counted<u128> {
+    let steps = steps_of_rows(progressions).max(FEW_STEPS);
+    let count = || match joined(progressions)? {
+        Some(mut fewer) => count_progressions(&mut fewer, line),
+        None => count_progressions(&mut taken_apart(progressions, strides)?, line),
+    };
+    match within(steps, count) {
+        Err(Refusal::Spent) if left() > 0 => Err(Refusal::Strides),
+        counted => counted,
+    }
+}
+
 /// One of the copies that the longest stride makes of all progressions alike, and their number, if they lie apart and
 /// each lies in lines as the others do.
 fn one_of_copies(all: &[Progression], longest: i64, line: i64) -> Option<(Vec<Progression>, u128)> {
-    let count = all.first()?.steps.count_of(longest);
-    if remainder(longest, line) != 0 || all.iter().any(|p| p.steps.count_of(longest) != count) {
+    let count = all.first()?.count_of(longest);
+    if remainder(longest, line) != 0 || all.iter().any(|p| p.count_of(longest) != count) {
         return None;
     }
     let copy = |p: &Progression| {
-        let steps = p.steps.as_slice().iter().filter(|step| step.0 != longest);
+        let steps = p.steps().iter().filter(|step| step.0 != longest);
         let steps: Vec<(i64, i64)> = steps.copied().collect();
         Progression::new(p.base, &steps, p.run).ok()
     };
@@ -270,7 +179,7 @@ fn one_of_copies(all: &[Progression], longest: i64, line: i64) -> Option<(Vec<Pr
 fn row_strides(progressions: &[Progression], line: i64) -> Counted<(Vec<i64>, Vec<i64>)> {
     let mut strides: Vec<i64> = Vec::with_capacity(4);
     for p in progressions {
-        for &(stride, _) in p.steps.as_slice() {
+        for &(stride, _) in p.steps() {
             if let Err(at) = strides.binary_search(&stride) {
                 spend_on(1 + strides.len() / 16, 1)?;
                 strides.insert(at, stride);
@@ -282,12 +191,12 @@ fn row_strides(progressions: &[Progression], line: i64) -> Counted<(Vec<i64>, Ve
     for &stride in &strides {
         spend_on(progressions.len(), 1)?;
         // A gap of fewer bytes than a line cannot hold a line that is not touched from either side.
-        let dense = |(p, run): (&Progression, &i64)| p.steps.count_of(stride) == 1 || stride - run < line;
+        let dense = |(p, run): (&Progression, &i64)| p.count_of(stride) == 1 || stride - run < line;
         if !progressions.iter().zip(&runs).all(dense) {
             break;
         }
         for (p, run) in progressions.iter().zip(&mut runs) {
-            *run += stride * (p.steps.count_of(stride) - 1);
+            *run += stride * (p.count_of(stride) - 1);
         }
         swallowed += 1;
     }

@@ -5,12 +5,15 @@
 //! threads; enumeration answers everything that is small.
 
 mod along;
+mod apart;
 mod arms;
+mod bounded;
 mod boxes;
 mod cells;
 mod counter;
 mod cover;
 mod cuts;
+mod digits;
 mod division;
 mod engine;
 mod enumerate;
@@ -22,6 +25,7 @@ mod iterations;
 mod linear;
 mod pattern;
 mod placed;
+mod progression;
 mod query;
 mod ranges;
 mod reach;
@@ -32,6 +36,7 @@ mod runs;
 mod sampling;
 mod split;
 mod steps;
+mod sum;
 mod threads;
 
 pub use counter::{Counter, LineCount, Uncounted};

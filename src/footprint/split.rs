@@ -4,11 +4,15 @@
 
 use std::sync::Arc;
 
+use super::bounded::unconditional as unconditional_shapes;
 use super::cuts::{Taking, choices, factor, parted};
+use super::digits;
 use super::division::gcd;
-use super::query::{CoordRange, Piece};
+use super::progression::Progression;
+use super::query::{CoordRange, Piece, Refusal};
 use super::region::Region;
-use crate::effort::spend_on;
+use super::sum::Shape;
+use crate::effort::{spend, spend_on};
 use crate::expr::{Cond, Coord, Excess, Form, Term};
 
 /// Most affine pieces that one piece may become.
@@ -17,8 +21,39 @@ const MOST: i64 = 256;
 /// Steps for putting something in the place of a variable, for each part of a form.
 const STEPS_OF_PART: u64 = 16;
 
+/// The same for plain numbers.
+const STEPS_OF_SHAPE: u64 = 2;
+
+/// Adds what a piece touches, without conditions and quotients, if that are few progressions.
+pub(super) fn progressions(piece: &Piece, taking: Taking, out: &mut Vec<Progression>) -> Result<(), Refusal> {
+    if let Some(shapes) = plain(piece, taking) {
+        for shape in &shapes {
+            out.push(Progression::from_shape(shape, piece)?);
+        }
+        return Ok(());
+    }
+    let pieces = affine_pieces(piece, taking).ok_or(Refusal::NotAffine)?;
+    for piece in &pieces {
+        out.push(Progression::from_piece(piece)?);
+    }
+    Ok(())
+}
+
+/// The same by plain numbers, which is sooner done, where quotients are of sums and conditions hold all together.
+fn plain(piece: &Piece, taking: Taking) -> Option<Vec<Shape>> {
+    let steps = STEPS_OF_SHAPE * size(piece) as u64;
+    spend(steps).ok()?;
+    let shapes = digits::shapes(piece, usize::try_from(MOST).ok()?)?;
+    spend_on(shapes.len(), steps).ok()?;
+    let mut found = Vec::with_capacity(shapes.len());
+    for shape in shapes {
+        unconditional_shapes(shape, MOST, taking, steps, &mut found)?;
+    }
+    Some(found)
+}
+
 /// The affine pieces of a piece, without conditions, if there are few of them.
-pub(super) fn affine_pieces(piece: &Piece, taking: Taking) -> Option<Vec<Piece>> {
+fn affine_pieces(piece: &Piece, taking: Taking) -> Option<Vec<Piece>> {
     spend_on(size(piece), 2 * STEPS_OF_PART).ok()?;
     let Some(piece) = simpler(piece).ok()? else { return Some(Vec::new()) };
     let mut pieces = vec![piece.clone()];
@@ -146,16 +181,16 @@ fn unconditional(piece: Piece, most: i64, taking: Taking, out: &mut Vec<Piece>) 
         out.truncate(before);
     }
     let cut = parted(&piece, when, taking)?;
-    let pieces = cut.pieces();
+    let pieces = cut.span.pieces();
     if pieces > most {
         return None;
     }
     // Each step takes something from what is left, whatever it brings.
     let left = (most / pieces.max(1)).min(most - 1);
-    if let Some((from, to)) = cut.held {
+    if let Some((from, to)) = cut.span.held {
         unconditional(with_values(&piece, cut.coord, from, to), left, taking, out)?;
     }
-    for (from, to) in cut.open {
+    for (from, to) in cut.span.open {
         for value in from..=to {
             unconditional(at_value(&piece, cut.coord, value)?, left, taking, out)?;
         }
@@ -247,6 +282,7 @@ fn residues(piece: &Piece, coord: Coord, modulus: i64) -> Option<Vec<Piece>> {
 mod tests {
     use super::*;
     use crate::expr::{Dim, LoopId};
+    use crate::footprint::linear::count_progressions;
     use crate::footprint::{Engine, Query, count_with};
     use crate::random::Random;
 
@@ -284,7 +320,7 @@ mod tests {
     #[test]
     fn pieces_touch_what_conditions_let_through() {
         let mut draw = Random::new(5);
-        let mut found = [0; 2];
+        let (mut found, mut by_numbers) = ([0; 2], 0);
         for round in 0..500 {
             let ranges: Vec<CoordRange> =
                 COORDS.iter().map(|&c| (c, below(&mut draw, 3), 2 + below(&mut draw, 6))).collect();
@@ -299,8 +335,15 @@ mod tests {
                     *number += 1;
                     assert_eq!(lines(pieces), all, "{round} {taking:?}: {piece:?}");
                 }
+                if let Some(shapes) = plain(&piece, taking) {
+                    by_numbers += 1;
+                    let of = |shape| Progression::from_shape(shape, &piece).unwrap();
+                    let mut found: Vec<_> = shapes.iter().map(of).collect();
+                    let counted = count_progressions(&mut found, 32).unwrap();
+                    assert_eq!(counted, all, "{round} {taking:?}: {piece:?}");
+                }
             }
         }
-        assert!(found.iter().all(|&n| n > 300), "{found:?}");
+        assert!(found.iter().all(|&n| n > 300) && by_numbers > 200, "{found:?} {by_numbers}");
     }
 }

@@ -1,0 +1,285 @@
+//! Quotients taken apart by plain numbers: along v = m*q + r every quotient of v by a divisor of m is affine in q. Where
+//! it is the same for all r of a whole period, r is a variable like others; otherwise each r is a box of its own.
+
+use super::division::gcd;
+use super::query::{CoordRange, Piece};
+use super::sum::{Bound, Ranges, Shape, Sum};
+use crate::expr::{Cond, Form, Term};
+
+/// Something times the quotient of a sum by a number.
+#[derive(Debug, Clone, Copy)]
+struct Quotient {
+    factor: i64,
+    divisor: i64,
+    of: Sum,
+}
+
+/// A box whose address has quotients, too.
+#[derive(Debug, Clone)]
+struct Quasi {
+    shape: Shape,
+    quotients: Vec<Quotient>,
+}
+
+impl Quasi {
+    /// Of a piece whose quotients are of affine forms, and whose conditions are affine and hold all together.
+    fn new(piece: &Piece) -> Option<Self> {
+        let (address, quotients) = address_of(&piece.address, &piece.ranges)?;
+        let mut bounds = Vec::new();
+        if let Some(when) = &piece.when {
+            add_bounds(when, &piece.ranges, &mut bounds)?;
+        }
+        let shape = Shape { ranges: Ranges::new(&piece.ranges)?, address, bounds };
+        Self { shape, quotients }.settled()
+    }
+
+    /// The same with quotients that are affine here as a part of the address.
+    fn settled(mut self) -> Option<Self> {
+        let Self { shape: Shape { ranges, address, .. }, quotients } = &mut self;
+        let mut kept = 0;
+        for at in 0..quotients.len() {
+            let mut quotient = quotients[at];
+            if !quotient.settle(ranges, address)? {
+                quotients[kept] = quotient;
+                kept += 1;
+            }
+        }
+        quotients.truncate(kept);
+        Some(self)
+    }
+
+    fn quotients_along(&self, variable: usize) -> impl Iterator<Item = &Quotient> {
+        self.quotients.iter().filter(move |q| q.of.factors[variable] != 0)
+    }
+
+    /// After how many values of a variable all quotients move evenly.
+    fn period(&self, variable: usize, most: i64) -> Option<i64> {
+        self.quotients_along(variable).try_fold(1_i64, |period, q| {
+            let needed = q.divisor / gcd(q.of.factors[variable], q.divisor);
+            (period / gcd(period, needed)).checked_mul(needed).filter(|&period| period <= most)
+        })
+    }
+
+    /// The same with `step * v + more + first` in the place of a variable.
+    fn put(
+        &self,
+        variable: usize,
+        [step, first]: [i64; 2],
+        more: Option<usize>,
+        ranges: &Ranges,
+    ) -> Option<Self> {
+        let put = |sum: Sum| sum.put(variable, step, first, more);
+        let quotients = self.quotients.iter().map(|q| Some(Quotient { of: put(q.of)?, ..*q }));
+        let bounds = self.shape.bounds.iter().map(|bound| bound.with(put)).collect::<Option<_>>()?;
+        let shape = Shape { ranges: *ranges, address: put(self.shape.address)?, bounds };
+        Self { shape, quotients: quotients.collect::<Option<_>>()? }.settled()
+    }
+
+    /// Boxes in which a variable is parted at multiples of a period, if no quotient then depends on it: what lies before
+    /// and behind whole periods, and these, with a variable for the place in a period.
+    fn by_digits(&self, variable: usize, period: i64) -> Option<Vec<Self>> {
+        if self.shape.bounds.iter().any(|bound| bound.sum().factors[variable] != 0) {
+            return None;
+        }
+        let (from, to) = self.shape.ranges.as_slice()[variable];
+        let begin = self.begin(variable, period)?;
+        let first = from.checked_add(begin.checked_sub(from)?.rem_euclid(period))?;
+        let periods = to.checked_add(1)?.checked_sub(first)?.div_euclid(period).max(0);
+        let last = first.checked_add(periods.checked_mul(period)?)?;
+        let mut found = Vec::with_capacity(3);
+        if periods > 0 {
+            let ranges = self.shape.ranges.with(variable, (0, periods - 1));
+            let (ranges, place) = ranges.and((0, period - 1))?;
+            let whole = self.put(variable, [period, first], Some(place), &ranges)?;
+            found.push((whole, Some(place)));
+        }
+        for rest in [(from, to.min(first.checked_sub(1)?)), (last.max(from), to)] {
+            if rest.0 <= rest.1 && (periods > 0 || rest != (from, to)) {
+                let mut part = self.clone();
+                part.shape.ranges = self.shape.ranges.with(variable, rest);
+                found.push((part.settled()?, None));
+            }
+        }
+        let is_free = |(part, place): &(Self, Option<usize>)| {
+            [Some(variable), *place].into_iter().flatten().all(|v| part.quotients_along(v).next().is_none())
+        };
+        let all = !found.is_empty() && found.iter().all(is_free);
+        all.then(|| found.into_iter().map(|(part, _)| part).collect())
+    }
+
+    /// A value of a variable at which a period begins, by the quotient with the largest divisor.
+    fn begin(&self, variable: usize, period: i64) -> Option<i64> {
+        let widest = self.quotients_along(variable).max_by_key(|q| q.divisor)?;
+        let constant = widest.of.constant.rem_euclid(period);
+        Some(match widest.of.factors[variable] {
+            1 => -constant,
+            -1 => constant + 1,
+            _ => 0,
+        })
+    }
+
+    /// A box for each place in a period.
+    fn by_residues(&self, variable: usize, period: i64) -> Option<Vec<Self>> {
+        let (from, to) = self.shape.ranges.as_slice()[variable];
+        let one = |place: i64| {
+            let first = from.checked_add(place)?;
+            let ranges = self.shape.ranges.with(variable, (0, (to.checked_sub(first)?) / period));
+            self.put(variable, [period, first], None, &ranges)
+        };
+        let places = period.min(to.checked_sub(from)?.checked_add(1)?);
+        (0..places).map(one).collect()
+    }
+
+    /// Adds boxes without quotients that touch the same bytes, at most `most` in all.
+    fn take_apart(self, most: usize, out: &mut Vec<Shape>) -> Option<()> {
+        if self.quotients.is_empty() {
+            out.push(self.shape);
+            return (out.len() <= most).then_some(());
+        }
+        let longest = i64::try_from(most).ok()?;
+        let along = (0..self.shape.ranges.as_slice().len()).filter_map(|variable| {
+            let period = self.period(variable, longest);
+            (period != Some(1)).then_some((variable, period))
+        });
+        let along: Vec<(usize, Option<i64>)> = along.collect();
+        // What leaves few boxes comes first, along whichever variable that is.
+        let by_digits = || along.iter().find_map(|&(variable, period)| self.by_digits(variable, period?));
+        let by_residues = || {
+            let &(variable, period) = along.first()?;
+            self.by_residues(variable, period?)
+        };
+        by_digits().or_else(by_residues)?.into_iter().try_for_each(|part| part.take_apart(most, out))
+    }
+}
+
+impl Quotient {
+    /// Puts what of it is affine into an address. Whether that is all of it.
+    fn settle(&mut self, ranges: &Ranges, address: &mut Sum) -> Option<bool> {
+        for (of, all) in self.of.factors.iter_mut().zip(&mut address.factors) {
+            if *of % self.divisor == 0 {
+                *all = all.checked_add(self.factor.checked_mul(*of / self.divisor)?)?;
+                *of = 0;
+            }
+        }
+        let whole = self.of.constant.div_euclid(self.divisor);
+        self.of.constant = self.of.constant.rem_euclid(self.divisor);
+        let (low, high) = self.of.interval(ranges)?;
+        let (low, high) = (low.div_euclid(self.divisor), high.div_euclid(self.divisor));
+        let constant = whole.checked_add(if low == high { low } else { 0 })?;
+        address.constant = address.constant.checked_add(self.factor.checked_mul(constant)?)?;
+        Some(low == high)
+    }
+}
+
+fn address_of(form: &Form<i64>, ranges: &[CoordRange]) -> Option<(Sum, Vec<Quotient>)> {
+    let (address, others) = Sum::of_coordinates(form, ranges)?;
+    let mut quotients = Vec::with_capacity(others);
+    for (term, factor) in form.terms() {
+        match term {
+            Term::Coord(_) => {}
+            Term::Floor(inner, divisor) if *divisor > 0 => {
+                let of = Sum::affine(inner, ranges)?;
+                quotients.push(Quotient { factor: *factor, divisor: *divisor, of });
+            }
+            _ => return None,
+        }
+    }
+    Some((address, quotients))
+}
+
+fn add_bounds(when: &Cond<i64>, ranges: &[CoordRange], out: &mut Vec<Bound>) -> Option<()> {
+    match when {
+        Cond::Const(true) => {}
+        Cond::NonNegative(form) => out.push(Bound::NonNegative(Sum::affine(form, ranges)?)),
+        Cond::Zero(form) => out.push(Bound::Zero(Sum::affine(form, ranges)?)),
+        Cond::All(parts) => parts.iter().try_for_each(|part| add_bounds(part, ranges, out))?,
+        Cond::Const(false) | Cond::Any(_) => return None,
+    }
+    Some(())
+}
+
+/// Boxes without quotients that touch what a piece touches, at most `most`; `None` if it is not so simple or if there
+/// would be more.
+pub(super) fn shapes(piece: &Piece, most: usize) -> Option<Vec<Shape>> {
+    let mut found = Vec::with_capacity(4);
+    Quasi::new(piece)?.take_apart(most, &mut found)?;
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::{Coord, Dim, LoopId};
+    use crate::footprint::linear::count_progressions;
+    use crate::footprint::progression::Progression;
+    use crate::footprint::{Engine, Query, count_with};
+    use crate::random::Random;
+
+    const COORDS: [Coord; 3] = [Coord::ThreadIdx(Dim::X), Coord::ThreadIdx(Dim::Y), Coord::Loop(LoopId(0))];
+
+    fn one_of(draw: &mut Random, some: &[i64]) -> i64 {
+        some[draw.below(some.len())]
+    }
+
+    /// Threads numbered in some way, and their quotients and remainders by a number, each times something.
+    fn quasi(draw: &mut Random) -> Form<i64> {
+        let sum = |draw: &mut Random, factors: &[i64]| {
+            COORDS.iter().fold(Form::int(one_of(draw, &[0, 0, 3, -5, 70])), |sum, &coord| {
+                sum.plus(&Form::coord(coord).times(&one_of(draw, factors)).unwrap()).unwrap()
+            })
+        };
+        let mut address = sum(draw, &[0, 0, 4, -8, 400]);
+        for _ in 0..=draw.below(2) {
+            let number = sum(draw, &[0, 1, 1, -1, 2, 8, 16, 33]);
+            let divisor = one_of(draw, &[2, 3, 4, 8, 16]);
+            let parts = [number.floor_div(&divisor).unwrap(), number.remainder(&divisor).unwrap()];
+            for part in parts {
+                let part = part.times(&one_of(draw, &[0, 4, 16, -64, 4096])).unwrap();
+                address = address.plus(&part).unwrap();
+            }
+        }
+        address
+    }
+
+    /// What shapes without conditions touch, counted in closed form if that can.
+    fn lines(piece: &Piece, shapes: &[Shape], line: i64) -> Option<u128> {
+        let mut all: Vec<_> =
+            shapes.iter().map(|shape| Progression::from_shape(shape, piece).unwrap()).collect();
+        count_progressions(&mut all, line).ok()
+    }
+
+    #[test]
+    fn quotients_taken_apart_touch_the_same() {
+        let mut draw = Random::new(11);
+        let (mut found, mut few) = (0, 0);
+        for round in 0..2000 {
+            let ranges = COORDS.map(|coord| {
+                let from = one_of(&mut draw, &[0, 0, 5, -3]);
+                (coord, from, from + one_of(&mut draw, &[0, 1, 6, 15, 31, 40]))
+            });
+            let address = quasi(&mut draw).into();
+            let piece = Piece { array: 0, ranges: ranges.into(), when: None, address, width: 4 };
+            let Some(shapes) = shapes(&piece, 256) else { continue };
+            let Some(lines) = lines(&piece, &shapes, 32) else { continue };
+            found += 1;
+            few += usize::from(shapes.len() <= 9 && !piece.address.is_affine());
+            let query = Query { pieces: vec![piece.clone()], line: 32 };
+            let expected = count_with(&query, Engine::Enumeration).unwrap();
+            assert_eq!(lines, expected, "{round}: {piece:?} {shapes:?}");
+        }
+        assert!(found > 1000 && few > 500, "{found} {few}");
+    }
+
+    /// The number of a thread of 16 times 16 by 16, and what is left: one box and not sixteen.
+    #[test]
+    fn a_whole_period_is_one_box() {
+        let number = Form::coord(COORDS[0]).plus(&Form::coord(COORDS[1]).times(&16).unwrap()).unwrap();
+        let rows = number.floor_div(&16).unwrap().times(&4096).unwrap();
+        let address = number.remainder(&16).unwrap().times(&16).unwrap().plus(&rows).unwrap();
+        let ranges = |x| vec![(COORDS[0], 0, x), (COORDS[1], 0, 15)].into();
+        let piece =
+            |x| Piece { array: 0, ranges: ranges(x), when: None, address: address.clone().into(), width: 16 };
+        let number = |x| shapes(&piece(x), 256).unwrap().len();
+        assert_eq!([15, 31, 32, 20].map(number), [1, 1, 2, 2]);
+    }
+}
