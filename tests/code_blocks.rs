@@ -150,7 +150,7 @@ fn measurements_are_read() {
     let kernel = std::fs::read_to_string(root().join("kernels/star3d25.yaml")).unwrap();
     let of = |kind: &str| blocks(page).into_iter().find(|b| b.kind == kind).unwrap().text;
     for (kind, extension, rows) in [("csv", "csv", 2), ("json", "jsonl", 1)] {
-        let text = if kind == "json" { of(kind).replace("\n", "") + "\n" } else { of(kind) };
+        let text = if kind == "json" { of(kind).replace('\n', "") + "\n" } else { of(kind) };
         let file = format!("mine.{extension}");
         let folder = folder(kind, &[(&file, &text)]);
         std::fs::create_dir(folder.join("kernels")).unwrap();
