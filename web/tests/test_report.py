@@ -197,6 +197,14 @@ def test_the_page_of_an_explanation_says_what_the_command_says(visit, pages, wav
     assert page.get_by_role("region", name="Table of launches one step away").locator("tbody tr").count() >= len(found["neighbours"]["near"])
 
 
+def test_the_page_of_a_difference_says_which_is_faster(visit, pages, wavecast):
+    page = visit(pages["diff"].as_uri(), ready=".data")
+    found = json.loads(wavecast("diff", "kernels/star3d7.yaml", "-d", "a100", "--block", "32,4,4", "--block", "64,4,1", "--format", "json"))
+    shown = page.get_by_role("region", name="What makes the difference")
+    assert found["verdict"] in shown.inner_text()
+    assert shown.locator("tbody tr").count() == len(found["terms"])
+
+
 def test_two_launches_of_a_report_beside_each_other(visit, report):
     page = visit(report["star3d25"].as_uri())
     page.get_by_role("button", name="Keep to compare").click()
