@@ -103,9 +103,10 @@ pub(super) fn best(facts: &Facts<'_>) -> Option<String> {
     let neighbours = &facts.document.neighbours;
     let best = neighbours.best.as_ref()?;
     let compared = neighbours.compared - neighbours.rejected;
-    // Where nothing else was compared, that is said: a ranking beside it knows of many more.
-    let which = if neighbours.near.len() == compared { " one step away" } else { "" };
-    Some(if best.relative.get() <= 1.0 && !which.is_empty() {
+    // Where no candidate was compared, that is said: a ranking beside it knows of many more.
+    let only_near = neighbours.near.len() == compared && !neighbours.near.iter().any(|n| n.listed);
+    let which = if only_near { " one step away" } else { "" };
+    Some(if best.relative.get() <= 1.0 && only_near {
         format!("None of {compared} launches one step away is faster.")
     } else if best.relative.get() <= 1.0 {
         format!("It is the fastest of {} launches.", compared + 1)
