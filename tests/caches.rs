@@ -1,4 +1,4 @@
-//! Warm and cold caches: what an earlier launch left is there, or nothing is.
+//! Warm, cold and empty caches: what an earlier launch left is there, or nothing is, and what waits at the end.
 
 mod program;
 
@@ -57,6 +57,43 @@ fn cold_caches_never_save_anything() {
 }
 
 #[test]
+fn counters_of_a_launch_lack_the_stores_that_still_wait() {
+    let stores = |items: u64, caches: &str| {
+        let result = predict(&copy(items), "h100-sxm", &["--caches", caches, "--block", "256"]);
+        assert_eq!(unsound(&result), [const { String::new() }; 0]);
+        let of_field = number(&result, "fields.b.dram_store");
+        let all = number(&result, "volumes.dram.store.total");
+        assert!((of_field - all).abs() < 1e-9, "{of_field} {all}");
+        all * items as f64
+    };
+    // Of a long copy half of what the L2 of 25 MiB holds at the end is stores, of the last wave and of those before.
+    let items = 1 << 26;
+    let waiting = stores(items, "cold") - stores(items, "empty");
+    assert!((waiting / f64::from(25 << 19) - 1.0).abs() < 1e-3, "{waiting}");
+    // Of one that fits into it all stores are.
+    assert!(stores(1 << 20, "empty") < 1.0 && stores(1 << 20, "cold") > 8e6);
+}
+
+#[test]
+fn what_waits_takes_no_time() {
+    for kernel in ["lbm-d3q19", "conv2d-shared", "transpose-naive"] {
+        let path = format!("kernels/{kernel}.yaml");
+        for device in ["v100", "mi210", "rx-6900-xt"] {
+            let of = |caches| answer(&["predict", &path, "-d", device, "--caches", caches], "");
+            let [cold, empty] = ["cold", "empty"].map(|c| of(c)["result"].clone());
+            let same = |part: &str| {
+                let [c, e] = [&cold, &empty].map(|r| number(r, &format!("volumes.dram.{part}")));
+                assert!((c - e).abs() < 1e-12, "{kernel} on {device}: {part} {c} {e}");
+            };
+            same("load.total");
+            same("store.redundant");
+            assert!(number(&empty, "volumes.dram.store.total") < number(&cold, "volumes.dram.store.total"));
+            assert!(number(&empty, "time_s") <= number(&cold, "time_s"), "{kernel}, {device}");
+        }
+    }
+}
+
+#[test]
 fn every_result_says_which() {
     let kernel = copy(1 << 20);
     for arguments in [
@@ -66,8 +103,12 @@ fn every_result_says_which() {
         &["sweep", "-", "-d", "v100", "--vary", "block=256,512"],
         &["compare", "-", "-d", "v100", "--block", "256"],
     ] {
-        for (option, word) in [(None, "warm"), (Some("cold"), "cold"), (Some("warm"), "warm")] {
+        for (option, word) in
+            [(None, "warm"), (Some("cold"), "cold"), (Some("empty"), "empty"), (Some("warm"), "warm")]
+        {
             let more = option.map_or(vec![], |o| vec!["--caches", o]);
+            // A wave in the middle of a launch does not see its end.
+            let word = if (arguments[0], word) == ("compare", "empty") { "cold" } else { word };
             let text = stdout(&wavecast(&[arguments, &more].concat(), &kernel));
             let second = text.lines().nth(1).unwrap_or_default();
             assert!(second.contains(&format!("{word} caches")), "{arguments:?}: {text}");
@@ -91,7 +132,7 @@ fn requests_may_ask_for_either() {
     assert!((of(&cold) - 8.0).abs() < 0.1 && of(&ask(json!({}))) < 1.0, "{cold}");
     assert_eq!(cold["result"]["model"]["caches"], "cold");
     let wrong = ask(json!({"caches": "hot"})).to_string();
-    assert!(wrong.contains("options.caches") && wrong.contains("warm or cold"), "{wrong}");
+    assert!(wrong.contains("options.caches") && wrong.contains("warm or cold or empty"), "{wrong}");
 }
 
 #[test]
@@ -126,7 +167,7 @@ fn nsight_compute_empties_the_caches() {
                    \"0\",\"copy\",\"(256, 1, 1)\",\"gpu__time_duration.sum\",\"usecond\",\"12.5\"\n";
     let import = |more: &[&str]| stdout(&wavecast(&[&["import", "-"], more].concat(), profile));
     let head = |caches: &str| format!("kernel,caches,block,fold,time [s]\ncopy,{caches},256x1x1");
-    assert!(import(&[]).starts_with(&head("cold")), "{}", import(&[]));
+    assert!(import(&[]).starts_with(&head("empty")), "{}", import(&[]));
     assert!(import(&["--caches", "warm"]).starts_with(&head("warm")));
 }
 
@@ -134,7 +175,7 @@ fn nsight_compute_empties_the_caches() {
 fn the_simulation_begins_as_the_model_does() {
     // All stays in the L2 of 40 MiB.
     let kernel = copy(1 << 16);
-    for (caches, bytes) in [("warm", 0.0), ("cold", 8.0)] {
+    for (caches, bytes) in [("warm", 0.0), ("cold", 8.0), ("empty", 8.0)] {
         let arguments = ["compare", "-", "-d", "h100-pcie", "--block", "256", "--caches", caches];
         let document = answer(&arguments, &kernel);
         for name in ["dram_load", "dram_store"] {

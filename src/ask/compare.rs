@@ -15,6 +15,7 @@ use crate::space::Block;
 use crate::text::Fault;
 use crate::trace::TraceLimits;
 use crate::trace::entry::EntrySynth;
+use crate::traffic::Caches;
 
 /// How far is the model from a simulation?
 #[derive(Debug, Clone, Default)]
@@ -39,7 +40,11 @@ impl Question for Compare {
             .covering(|kernel| few(&self.shapes, kernel).iter().map(|c| c.candidate.block()).collect())?;
         let mut replies = Vec::new();
         for kernel in kernels.kernels() {
-            let estimator = on.estimator(kernel);
+            let mut estimator = on.estimator(kernel);
+            // A wave in the middle of the launch is simulated: what waits when the launch ends is beyond it.
+            if estimator.caches == Caches::Empty {
+                estimator.caches = Caches::Cold;
+            }
             let warnings = on.warnings(std::slice::from_ref(kernel), kernels.sources());
             for chosen in few(&self.shapes, kernel) {
                 let candidate = chosen.candidate;

@@ -52,7 +52,7 @@ pub(super) struct Arguments {
     /// Work items per thread
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_fold)]
     fold: Option<Fold>,
-    /// What the caches held when each launch began: cold for Nsight Compute, which empties them unless its
+    /// What the caches held when each launch began: empty for Nsight Compute, which empties them unless its
     /// --cache-control is none
     #[arg(long, value_parser = parse_caches(), value_name = "CACHES")]
     caches: Option<Caches>,

@@ -32,7 +32,12 @@ const ADDRESSINGS: Words<Addressing> = &[
 ];
 const CACHES: Words<Caches> = &[
     ("warm", Caches::Warm, "What an earlier launch of the same kernel left, as far as it fits"),
-    ("cold", Caches::Cold, "Nothing that the launch touches"),
+    ("cold", Caches::Cold, "Nothing that the launch touches, but stores of other kernels"),
+    (
+        "empty",
+        Caches::Empty,
+        "Nothing, as profilers have it: their counters lack stores that still wait when it ends",
+    ),
 ];
 
 fn one_of<T: Copy + Send + Sync>(words: Words<T>) -> impl TypedValueParser<Value = T> {

@@ -28,12 +28,15 @@ impl<C: Coefficient> Cond<C> {
         }
     }
 
-    /// `form == 0`, decided if the form is a number.
+    /// `form == 0`, decided if the form is a number. `a == b` and `b == a` become the same condition: of a form and its
+    /// negative, the one that begins with a positive multiple stands for both.
     pub fn zero(form: Form<C>) -> Self {
-        match form.as_constant() {
-            Some(value) => Self::Const(value == 0),
-            None => Self::Zero(form),
+        if let Some(value) = form.as_constant() {
+            return Self::Const(value == 0);
         }
+        let leads_negative = form.terms().first().and_then(|t| t.1.as_int()).is_some_and(|c| c < 0);
+        let positive = if leads_negative { form.times(&C::int(-1)).ok() } else { None };
+        Self::Zero(positive.unwrap_or(form))
     }
 
     /// All of several conditions, flattened.
@@ -175,6 +178,24 @@ impl Cond<i64> {
             Self::Zero(form) => form.evaluate(value).map(|v| v == 0),
             Self::All(parts) => parts.iter().try_fold(true, |held, p| Some(held & p.evaluate(value)?)),
             Self::Any(parts) => parts.iter().try_fold(false, |held, p| Some(held | p.evaluate(value)?)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cond, Coord, Form};
+    use crate::expr::LoopId;
+    use crate::expr::ast::Dim;
+
+    #[test]
+    fn what_is_compared_may_stand_on_either_side() {
+        let (x, k) = (Form::<i64>::coord(Coord::ThreadIdx(Dim::X)), Form::coord(Coord::Loop(LoopId(0))));
+        let odd = x.remainder(&2).unwrap();
+        for (a, b) in [(&x, &k), (&odd, &Form::int(0)), (&odd, &k), (&x, &Form::int(7))] {
+            let [left, right] = [(a, b), (b, a)].map(|(a, b)| Cond::zero(a.minus(b).unwrap()));
+            assert_eq!(left, right);
+            assert_eq!(Cond::all(vec![left.clone(), right]), left);
         }
     }
 }

@@ -257,7 +257,7 @@ impl MeasuredGroup {
         estimator(library, &self.subject, &self.kernel, &self.device)
     }
 
-    /// What it is, for people: kernel, variant, parameters, device, its clock if it was another, and the caches if they were cold.
+    /// What it is, for people: kernel, variant, parameters, device, its clock if it was another, and the caches if they were not warm.
     pub fn name(&self) -> String {
         let MeasuredSubject { variant, params, .. } = &self.subject;
         let mut name = self.kernel.name.clone();
@@ -267,8 +267,11 @@ impl MeasuredGroup {
         for (param, value) in params {
             name = format!("{name} {param}={value}");
         }
-        let cold = if self.subject.caches == Some(Caches::Cold) { ", cold caches" } else { "" };
+        let caches = match self.subject.caches {
+            Some(caches @ (Caches::Cold | Caches::Empty)) => format!(", {} caches", caches.word()),
+            Some(Caches::Warm) | None => String::new(),
+        };
         let clock = self.device.run_clock().map(|clock| format!(" at {clock}")).unwrap_or_default();
-        format!("{name} on {}{clock}{cold}", self.device.id)
+        format!("{name} on {}{clock}{caches}", self.device.id)
     }
 }

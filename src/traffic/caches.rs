@@ -9,18 +9,27 @@ pub enum Caches {
     Warm,
     /// Nothing that the launch touches: its first touches all miss, and all that it stores is written back.
     Cold,
+    /// Nothing at all: a profiler has emptied them, and its counters end with the launch, so that they lack the stores
+    /// that still wait in the cache.
+    Empty,
 }
 
 impl Caches {
-    /// Both.
-    pub const ALL: [Caches; 2] = [Caches::Warm, Caches::Cold];
+    /// All of them.
+    pub const ALL: [Caches; 3] = [Caches::Warm, Caches::Cold, Caches::Empty];
 
     /// How it is written.
     pub fn word(self) -> &'static str {
         match self {
             Caches::Warm => "warm",
             Caches::Cold => "cold",
+            Caches::Empty => "empty",
         }
+    }
+
+    /// Whether the first touches of a launch all miss.
+    pub fn miss_first(self) -> bool {
+        self != Caches::Warm
     }
 
     /// What a word means.

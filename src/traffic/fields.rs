@@ -34,6 +34,8 @@ impl Sizes {
 #[derive(Debug)]
 pub(super) struct TouchedField {
     pub(super) id: FieldId,
+    /// Memory of threads, which no other thread changes.
+    pub(super) private: bool,
     /// Bytes of an element.
     pub(super) element_bytes: i64,
     /// Identical arrays.
@@ -93,7 +95,8 @@ pub(super) fn touched_fields(
         let atomics = Atomics { alone: all.only(&[Atomic]), with_loads: all.only(&[Load, Atomic]) };
         let atomics = (!atomics.alone.is_empty()).then_some(atomics);
         let (element_bytes, multiplicity) = (field.dtype.bytes, field.multiplicity);
-        fields.push(TouchedField { id, element_bytes, multiplicity, loads, stores, all, atomics });
+        let private = field.space == Space::Private;
+        fields.push(TouchedField { id, private, element_bytes, multiplicity, loads, stores, all, atomics });
     }
     Ok(fields)
 }

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use super::caches::Caches;
-use super::footprints::FieldFootprint;
+use super::footprints::{FieldFootprint, Footprints};
 use super::passes::Again;
 use super::phases::phases;
 use crate::curve::{Curve, VolumeFit};
@@ -59,7 +59,8 @@ pub struct MemoryStore {
     /// Of the redundant ones those of sectors that were written out incomplete.
     #[serde(skip)]
     pub incomplete: Bytes<PerItem>,
-    /// Stores that wait in the cache until the next launch stores there again, where arrays fit.
+    /// Stores that wait in the cache when the launch ends: until the next launch stores there again, where arrays fit,
+    /// and at the end of a launch that began with empty caches.
     #[serde(skip)]
     pub kept: Bytes<PerItem>,
 }
@@ -98,6 +99,25 @@ impl MemoryVolumes {
         self.load.total + self.store.total
     }
 
+    /// Part of the first stores that still waits in a cache when the launch ends, if the cache was empty before.
+    pub(super) fn waiting(&self, end: &LaunchEnd) -> Share {
+        if self.store.compulsory <= Bytes::ZERO {
+            return Share::ZERO;
+        }
+        let of_wave = end.wave_stores * (end.room / end.wave.max(Bytes::new(1e-9))).min(1.0);
+        // Of what is left of earlier waves as much is stores as of all that passed.
+        let earlier = (end.room - end.wave).or_none() * (self.store.total / self.total());
+        Share::new(((of_wave + earlier) / self.store.compulsory).min(1.0))
+    }
+
+    /// Takes a part of the first stores as waiting.
+    pub(super) fn wait(&mut self, part: Share) {
+        let waiting = self.store.compulsory * part;
+        self.store.kept += waiting;
+        self.store.compulsory = self.store.compulsory - waiting;
+        self.store = self.store.with_total();
+    }
+
     /// Adds a share of others.
     pub(super) fn add(&mut self, other: &Self, share: Share) {
         let (load, store) = (&mut self.load, &mut self.store);
@@ -113,6 +133,27 @@ impl MemoryVolumes {
         store.incomplete += other.store.incomplete * share;
         store.kept += other.store.kept * share;
         (*load, *store) = (load.with_total(), store.with_total());
+    }
+}
+
+/// What a cache can hold when a launch ends, in bytes for each work item of the launch.
+pub(super) struct LaunchEnd {
+    /// Of sectors that are touched; lines are kept whole.
+    pub(super) room: Bytes<PerItem>,
+    /// What the last wave touches.
+    pub(super) wave: Bytes<PerItem>,
+    /// Of that, what it stores.
+    pub(super) wave_stores: Bytes<PerItem>,
+}
+
+impl LaunchEnd {
+    pub(super) fn new(capacity: u64, of: &Footprints) -> Self {
+        let stores: Bytes<PerItem> = of.fields.iter().map(|f| f.wave_store).sum();
+        Self {
+            room: (Bytes::<PerLaunch>::new(capacity as f64) * (1.0 / of.lines.get())).per_item(of.items),
+            wave: Bytes::<PerLaunch>::new(of.wave.get()).per_item(of.items),
+            wave_stores: Bytes::<PerLaunch>::new(stores.in_all(of.wave_items).get()).per_item(of.items),
+        }
     }
 }
 
@@ -172,7 +213,7 @@ impl<'f> CacheRates<'f> {
             miss,
             launch_miss: match caches {
                 Caches::Warm => spilled,
-                Caches::Cold => Share::ALL,
+                Caches::Cold | Caches::Empty => Share::ALL,
             },
             spilled,
         }

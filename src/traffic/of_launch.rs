@@ -11,7 +11,7 @@ use super::waves::{Wave, Waves};
 use crate::device::Device;
 use crate::effort::within;
 use crate::footprint::{Counter, Engine, FieldTouches, Threads, Uncounted};
-use crate::kernel::{Kernel, Space};
+use crate::kernel::Kernel;
 use crate::launch::{BlockBox, Launch, Part, Program, Working, are_points, work_items};
 use crate::quantity::{Bytes, ItemCount, Pages, Ratio, Share};
 
@@ -102,7 +102,7 @@ pub(super) fn of_fields(
         let stored_once = if shares_stores { stored(field, &working.blocks) / items.max(1e-9) } else { 0.0 };
         found.fields.push(FieldFootprint {
             field: field.id,
-            private: threads.kernel.field(field.id).space == Space::Private,
+            private: field.private,
             block_load: of_block.whole_load,
             mean_block_load: of_block.load.per_item(block_items),
             mean_block_fetch: of_block.fetch.per_item(block_items),

@@ -6,7 +6,7 @@ use super::caches::Caches;
 use super::footprints::Footprints;
 use super::in_l1::{InL1, l1_capacity};
 use super::l1::L1Counts;
-use super::memory::MemoryVolumes;
+use super::memory::{LaunchEnd, MemoryVolumes};
 use super::passes::Again;
 use super::shared_cache::SharedCache;
 use crate::curve::VolumeFit;
@@ -197,6 +197,23 @@ pub struct Pressure {
     pub l2_miss: [Share; 4],
 }
 
+impl Volumes {
+    /// Takes away the stores that still wait in a cache when the launch ends.
+    fn leave_stores(&mut self, device: &Device, footprints: &Footprints) {
+        let after = |capacity: u64| LaunchEnd::new(capacity, footprints);
+        let mut last = after(device.l2.effective.value.0);
+        if let (Some(below_l2), Some(cache)) = (&mut self.llc, &device.llc) {
+            below_l2.wait(below_l2.waiting(&last));
+            last = after(cache.capacity.value.0);
+        }
+        let part = self.dram.waiting(&last);
+        self.dram.wait(part);
+        for field in &mut self.fields {
+            field.dram.wait(part);
+        }
+    }
+}
+
 /// Volumes of a launch.
 pub fn volumes(
     device: &Device,
@@ -290,6 +307,9 @@ pub fn volumes(
         }
         out.dram.add(&of_dram, Share::ALL);
         out.fields.push(FieldVolumes { field: f.field, l2: of_l2, dram: of_dram, spread: f.spread });
+    }
+    if caches == Caches::Empty {
+        out.leave_stores(device, footprints);
     }
     out
 }

@@ -23,21 +23,30 @@ pub struct Pair {
     pub method: Method,
     /// The field of the left kernel that each field of the right one is, if not the same.
     pub fields: Option<Vec<usize>>,
+    /// The whole time may differ; volumes and all other terms of the time may not.
+    pub may_wait: bool,
 }
 
 impl Pair {
     fn of(left: Case, right: Case) -> Option<Self> {
-        (left != right).then_some(Self { left, right, method: Method::Predict, fields: None })
+        (left != right).then_some(Self {
+            left,
+            right,
+            method: Method::Predict,
+            fields: None,
+            may_wait: false,
+        })
     }
 }
 
 /// A relation: a case becomes a pair, or nothing where the relation says nothing.
 pub type Relation = fn(&Case, &mut Random) -> Option<Pair>;
 
-pub const RELATIONS: [(&str, Relation); 22] = [
+pub const RELATIONS: [(&str, Relation); 23] = [
     ("rename", rename),
     ("permute-fields", permute_fields),
     ("permute-accesses", permute_accesses),
+    ("permute-in-loops", permute_in_loops),
     ("translate-far", translate_far),
     ("translate-near", translate_near),
     ("thread-for-item", thread_for_item),
@@ -82,33 +91,50 @@ fn permute_fields(case: &Case, random: &mut Random) -> Option<Pair> {
 }
 
 fn permute_accesses(case: &Case, random: &mut Random) -> Option<Pair> {
-    changed(case, |d| swap_some(&mut d.body, random))
+    changed(case, |d| swap_some(&mut d.body, random, Moves::Waits, false))
 }
 
-fn swap_some(body: &mut [Statement], random: &mut Random) {
+/// A store in a loop waits for what the iteration loaded before it (docs/model.md, section 6): which loads that are
+/// changes for how long a thread waits and nothing else.
+fn permute_in_loops(case: &Case, random: &mut Random) -> Option<Pair> {
+    let pair = changed(case, |d| swap_some(&mut d.body, random, Moves::All, false))?;
+    Some(Pair { may_wait: true, ..pair })
+}
+
+/// What may change places.
+#[derive(Clone, Copy)]
+enum Moves {
+    /// Loads and stores of two fields.
+    All,
+    /// The same, but a load in a loop stays on its side of a store.
+    Waits,
+}
+
+fn swap_some(body: &mut [Statement], random: &mut Random, moves: Moves, in_loop: bool) {
+    let only_alike = in_loop && matches!(moves, Moves::Waits);
     for _ in 0..3 * body.len() {
         let i = random.below(body.len().saturating_sub(1));
         if let Some([a, b]) = body.get_mut(i..i + 2)
-            && commute(a, b)
+            && commute(a, b, only_alike)
         {
             std::mem::swap(a, b);
         }
     }
     for statement in body {
         if let Statement::Loop(_, _, _, _, inner) = statement {
-            swap_some(inner, random);
+            swap_some(inner, random, moves, true);
         }
     }
 }
 
 /// Whether two statements may change places: a store ends what loads of its field left in registers.
-fn commute(a: &Statement, b: &Statement) -> bool {
+fn commute(a: &Statement, b: &Statement, only_alike: bool) -> bool {
     let plain = |s: &Statement| match s {
         Statement::Access(a) | Statement::For(_, _, a) => Some((a.field, a.verb == Verb::Load)),
         _ => None,
     };
     match (plain(a), plain(b)) {
-        (Some((f, load)), Some((g, other))) => f != g || load == other,
+        (Some((f, load)), Some((g, other))) => load == other || (f != g && !only_alike),
         _ => false,
     }
 }
@@ -521,5 +547,5 @@ fn rank(case: &Case, random: &mut Random) -> Option<Pair> {
     let others = (0..random.below(4)).map(|_| other(random)).collect();
     let threads = random.pick(&[1, 3]);
     let method = Method::Rank { others, threads };
-    Some(Pair { left: case.clone(), right: case.clone(), method, fields: None })
+    Some(Pair { left: case.clone(), right: case.clone(), method, fields: None, may_wait: false })
 }

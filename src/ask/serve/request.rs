@@ -138,7 +138,7 @@ pub struct RequestOptions {
     pub model: Option<String>,
     /// `linear` or `grid`.
     pub addressing: Option<String>,
-    /// What the caches hold when a launch begins: `warm` or `cold`.
+    /// What the caches hold when a launch begins: `warm`, `cold` or `empty`.
     pub caches: Option<String>,
     /// Count with this engine only.
     pub engine: Option<String>,

@@ -194,6 +194,6 @@ fn launches(
         ProfileFormat::RocprofCompute => amd::wide(first, records, problems)?,
         _ => return mapped::table(first, mapping, records, options, decimal, problems),
     };
-    let emptied = matches!(format, ProfileFormat::NcuLong | ProfileFormat::NcuRaw).then_some(Caches::Cold);
+    let emptied = matches!(format, ProfileFormat::NcuLong | ProfileFormat::NcuRaw).then_some(Caches::Empty);
     Ok(found.finish(&ImportOptions { caches: options.caches.or(emptied), ..(*options).clone() }))
 }

@@ -54,7 +54,7 @@ record! {
         per: CellFormula,
         /// Instructions that a thread issues for a work item, by class, as columns or formulas.
         instructions: Named<CellFormula>,
-        /// What the caches held when launches began: `warm` or `cold`.
+        /// What the caches held when launches began: `warm`, `cold` or `empty`.
         caches: Spanned<String>,
         /// Only some of the rows, drawn by chance.
         sample: SampleDocument,

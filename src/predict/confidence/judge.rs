@@ -14,7 +14,6 @@ use crate::predict::parts::Limiter;
 use crate::predict::prediction::Summary;
 use crate::quantity::{Bytes, Seconds, Times};
 use crate::space::Fold;
-use crate::traffic::Caches;
 
 /// The launch itself is worth a word from this part of the time on.
 const SHORT: f64 = 0.2;
@@ -55,7 +54,7 @@ impl Judge {
             (None, true) => {}
         }
         standing.extend(of_kernel(kernel).into_iter().map(Reason::new));
-        if *caches == Caches::Cold {
+        if caches.miss_first() {
             standing.push(Reason::new(ReasonKind::Cold));
         }
         let unknown = [

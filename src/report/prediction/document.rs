@@ -124,7 +124,7 @@ pub struct ModelSummary {
     pub id: &'static str,
     /// `linear` or `grid`.
     pub addressing: &'static str,
-    /// What the caches hold when a launch begins: `warm` or `cold`.
+    /// What the caches hold when a launch begins: `warm`, `cold` or `empty`.
     pub caches: &'static str,
     /// The clock that the run had, such as `1.41 GHz`, if it is not that of the device.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -121,7 +121,7 @@ impl Walk<'_, '_, '_> {
             let in_wave = self.scene.per_item_of_wave(in_wave) * (1.0 - stored_first).max(0.0);
             let stored = self.scene.per_item_of_wave(stored);
             let (alloc, touched) = (Bytes::new(alloc), Bytes::new(touched));
-            let held = self.only_loads(field).then_some(alloc);
+            let held = self.l1_holds(field).then_some(alloc);
             let passes = &mut self.found[field];
             add(&mut passes.block, in_block, alloc, None);
             add(&mut passes.wave, in_wave, touched, held);
@@ -184,7 +184,7 @@ impl Walk<'_, '_, '_> {
                 let alloc = self.of_all_fields(Which::Loads, Place::BlockLines, &passed)?;
                 let touched = self.of_all_fields(Which::All, Place::Wave, &passed)?;
                 let (alloc, touched) = (Bytes::new(alloc), Bytes::new(touched));
-                let held = self.only_loads(field).then_some(alloc);
+                let held = self.l1_holds(field).then_some(alloc);
                 let (of_block, of_wave) =
                     (self.scene.per_item_of_block(bytes), self.scene.per_item_of_wave(bytes));
                 let passes = &mut self.found[field];

@@ -114,9 +114,10 @@ pub(super) struct Walk<'w, 'c, 's> {
 }
 
 impl Walk<'_, '_, '_> {
-    /// Whether a field is loaded only, so that the L1 holds what it loaded.
-    pub(super) fn only_loads(&self, field: usize) -> bool {
-        self.scene.fields[field].stores.is_empty()
+    /// Whether the L1 can keep what it has of a field: it is loaded only, or is memory that no other thread changes.
+    pub(super) fn l1_holds(&self, field: usize) -> bool {
+        let of = &self.scene.fields[field];
+        of.private || of.stores.is_empty()
     }
 
     /// How often what one iteration of the outer loops does is done in all of them.
