@@ -56,6 +56,48 @@ fn loops_that_only_load_are_told_from_those_that_store_what_they_load() {
     assert_eq!([count(shared.looped_loads), count(shared.shared_loads), count(shared.barriers)], [0, 16, 1]);
 }
 
+/// Times that a thread waits for memory where this is the body of a loop of so many iterations.
+fn waits(iterations: i64, body: &str) -> i64 {
+    let text = format!("  - loop: {{k: 0..{}}}\n    body: [{body}]\n  - store b[x]", iterations - 1);
+    count(path(&kernel(&text), [256, 1, 1]).waits)
+}
+
+#[test]
+fn copies_to_shared_memory_wait_four_iterations_at_a_time() {
+    let copy = "'load a[x + 4096*k]', 'store s[threadIdx.x]'";
+    let guarded =
+        "{when: x + k < 4090, at: ['load a[x + 4096*k]', 'load a[x + 64*k]', 'store s[threadIdx.x]']}";
+    // What is left over of fours is done one by one.
+    for (iterations, expected) in [(2, 2), (3, 3), (4, 1), (5, 2), (7, 4), (8, 2), (16, 4)] {
+        assert_eq!([waits(iterations, copy), waits(iterations, guarded)], [expected; 2], "{iterations}");
+    }
+    // Bodies that compute are too long, others may load what is stored, and barriers keep iterations apart.
+    for other in [
+        "'load a[x + 4096*k]', 'load s[0]', 'store s[threadIdx.x]'",
+        "'load a[x + 4096*k]', 'store b[x]'",
+        "'load a[x + 4096*k]', 'store s[threadIdx.x]', sync",
+    ] {
+        assert_eq!(waits(16, other), 16, "{other}");
+    }
+}
+
+#[test]
+fn lanes_with_more_left_over_keep_the_others_waiting() {
+    let of = |end: i64| {
+        let body = "body: ['load a[x + 4096*k]', 'store s[threadIdx.x]']";
+        let text = format!(
+            "  - loop: {{k: {{from: threadIdx.x, to: {end}, step: 32}}}}\n    {body}\n  - store b[x]"
+        );
+        count(path(&kernel(&text), [32, 1, 1]).waits)
+    };
+    // Four iterations of the first lanes, three of the last ones, which their warp does one by one.
+    assert_eq!(of(32 * 3 + 5), 3 + 1);
+    // Five and four.
+    assert_eq!(of(32 * 4 + 5), 1 + 1);
+    // All have four.
+    assert_eq!(of(32 * 4 - 1), 1);
+}
+
 #[test]
 fn an_outer_loop_does_not_load_for_its_inner_one() {
     let nested = "  - loop: {i: 0..3}\n    body:\n      - loop: {k: 0..7}\n        body: ['load a[x + 4096*k + 64*i]']\n  - store b[x]";

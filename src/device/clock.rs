@@ -49,6 +49,11 @@ impl RunClock {
         self.0
     }
 
+    /// A clock of so many cycles per second, of which somebody has seen that a GPU can have it.
+    pub(crate) fn of_hertz(hertz: u64) -> Self {
+        Self(hertz)
+    }
+
     /// The whole number of cycles per second that is next to a frequency.
     fn near(frequency: Frequency) -> Self {
         #[expect(
@@ -90,8 +95,8 @@ impl fmt::Display for RunClock {
 
 impl Device {
     /// The device as it was in a run at another clock: what counts cycles takes longer or shorter, and the bandwidth of
-    /// the L2, which runs with the SMs, is in proportion. That of the memory does not change, nor does a number that
-    /// was set beside the file's.
+    /// the L2, which runs with the SMs, is in proportion. That of the memory does not change, nor do the nanoseconds
+    /// that it takes beyond the L2, nor does a number that was set beside the file's.
     #[must_use]
     pub fn at_clock(mut self, clock: RunClock) -> Self {
         let own = self.clock.value;
@@ -107,6 +112,18 @@ impl Device {
             l2.note = Some(format!("{} of the device file in proportion to the clock", l2.value));
             l2.value.0 *= run.0 / own.0;
             follow.push((&mut l2.source, &mut l2.inherited));
+        }
+        let of_l2 = self.l2.latency.value.0;
+        let beyond = [self.llc.as_mut().map(|llc| &mut llc.latency), Some(&mut self.dram.latency)];
+        for latency in beyond.into_iter().flatten().filter(|l| l.source != overrides::SOURCE) {
+            let was = latency.value;
+            let in_memory = (was.0 - of_l2).max(0.0);
+            latency.note = Some(format!(
+                "{was} of the device file, of which those beyond the L2 take as long as at its clock"
+            ));
+            latency.value.0 += in_memory * (run.0 / own.0 - 1.0);
+            latency.was.get_or_insert(was);
+            follow.push((&mut latency.source, &mut latency.inherited));
         }
         for (source, inherited) in follow {
             SOURCE.clone_into(source);
@@ -164,7 +181,11 @@ mod tests {
         let slow = own.clone().at_clock("705 MHz".parse().unwrap());
         assert_eq!((own.clock.value, slow.clock.value), (Frequency(1.41e9), Frequency(705e6)));
         assert!((slow.l2.bandwidth.value.0 * 2.0 / own.l2.bandwidth.value.0 - 1.0).abs() < 1e-12);
-        assert_eq!(slow.dram, own.dram);
+        assert_eq!(slow.dram.bandwidth, own.dram.bandwidth);
+        // Twice as many nanoseconds in the L2, as many beyond it.
+        let [l2, memory] = [own.l2.latency.value.0, own.dram.latency.value.0];
+        assert!((slow.dram.latency.value.0 - (l2 + (memory - l2) / 2.0)).abs() < 1e-9);
+        assert_eq!(slow.l2.latency, own.l2.latency);
         assert_eq!((slow.run_clock().unwrap().to_string(), own.run_clock()), ("705 MHz".to_owned(), None));
         // Sources of all numbers are there, as after reading.
         assert!(slow.numbers().iter().all(|n| slow.sources.contains_key(n.source)));

@@ -10,6 +10,10 @@ use crate::launch::{Instruction, Launch, Program, Step, Working};
 use crate::quantity::{PerThread, Times};
 use crate::space::{BlockIndex, Thread};
 
+/// Iterations of an innermost loop that nvcc writes out one after the other where it does not know how many there are:
+/// first it does what is left over of fours, one by one (PTX of NVRTC 12.4 for sm_75; docs/fits.md, section 16).
+const WRITTEN_OUT: f64 = 4.0;
+
 /// Steps for an access of a thread.
 const STEPS_OF_ACCESS: u64 = 2;
 
@@ -20,8 +24,11 @@ pub struct ThreadPath {
     /// Loads from shared memory.
     pub shared_loads: Times<PerThread>,
     /// Iterations of loops that load from global memory and store before the next one begins: the value is
-    /// waited for. Loops that only load can have several loads on the way.
+    /// waited for. Loops that only load can have several loads on the way. Of loops that store to shared memory four
+    /// iterations wait together, as compilers write them out.
     pub waits: Times<PerThread>,
+    /// Of `waits`, those of four iterations.
+    quads: Times<PerThread>,
     /// Loads from global memory in loops.
     pub looped_loads: Times<PerThread>,
     /// Iterations of loops that load from global memory, without those that wait for what they store.
@@ -75,9 +82,13 @@ impl ThreadPath {
 
     /// The larger of each.
     fn or(&self, other: &Self) -> Self {
+        // Lanes of a warp that have more left over than others do that one after the other.
+        let [one, another] = [self, other].map(|p| p.waits - p.quads);
+        let quads = self.quads.max(other.quads);
         Self {
             shared_loads: self.shared_loads.max(other.shared_loads),
-            waits: self.waits.max(other.waits),
+            waits: one.max(another) + quads,
+            quads,
             looped_loads: self.looped_loads.max(other.looped_loads),
             load_iterations: self.load_iterations.max(other.load_iterations),
             barriers: self.barriers.max(other.barriers),
@@ -124,17 +135,27 @@ impl<'p> Walk<'p> {
                         self.found.overhead.entries += Times::new(times);
                         self.found.overhead.iterations += Times::new(times * count);
                     }
-                    self.iterate(*id, middle, body, times * count)?;
+                    self.iterate(*id, middle, body, [times, count])?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Goes through the body of a loop in its middle iteration, for all of them.
-    fn iterate(&mut self, id: LoopId, middle: i64, body: &'p [Step], times: f64) -> Result<(), Spent> {
+    /// Goes through the body of a loop in its middle iteration, for all of them: `entered` so often, `count` in each.
+    fn iterate(
+        &mut self,
+        id: LoopId,
+        middle: i64,
+        body: &'p [Step],
+        [entered, count]: [f64; 2],
+    ) -> Result<(), Spent> {
+        let times = entered * count;
         if self.waits_in(body) {
-            self.found.waits += Times::new(times);
+            let quads = if self.fills_shared(body) { (count / WRITTEN_OUT).floor() } else { 0.0 };
+            let alone = count - quads * WRITTEN_OUT;
+            self.found.quads += Times::new(entered * quads);
+            self.found.waits += Times::new(entered * (quads + alone));
         } else if self.loads_in(body) {
             self.found.load_iterations += Times::new(times);
         }
@@ -240,6 +261,23 @@ impl<'p> Walk<'p> {
             }
         }
         false
+    }
+
+    /// Whether an iteration only copies to shared memory, so that nothing keeps loads of the next ones from passing its
+    /// stores, and no thread waits for others. Bodies that compute are too long for compilers to do side by side.
+    fn fills_shared(&self, body: &[Step]) -> bool {
+        body.iter().all(|step| match step {
+            Step::Access(position) => {
+                let instruction = &self.program.instructions[*position];
+                let is_shared = self.kernel.field(instruction.field).space == Space::Shared;
+                match instruction.kind {
+                    AccessKind::Load => !is_shared,
+                    AccessKind::Store => is_shared,
+                    AccessKind::Atomic => false,
+                }
+            }
+            Step::Sync | Step::Loop(..) => false,
+        })
     }
 
     /// Whether another thread might do something else.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::set::{MeasuredSet, SetLaunch};
-use crate::device::{Architecture, Device};
+use crate::device::{Architecture, Device, RunClock};
 use crate::expr::{Coefficient as _, Scale};
 use crate::kernel::{Instructions, Kernel, RegisterRule};
 use crate::launch::Candidate;
@@ -242,11 +242,14 @@ fn devices<'s>(
         match known {
             Ok(device) => {
                 named.entry(key.0).or_insert_with(|| device.clone());
-                let mut device = device;
-                if let Some(hertz) = launch.clock_hz {
-                    device.clock.value.0 = hertz as f64;
-                }
-                devices.insert(key, device);
+                let clock = launch.clock_hz.map(RunClock::of_hertz);
+                devices.insert(
+                    key,
+                    match clock {
+                        Some(clock) => device.at_clock(clock),
+                        None => device,
+                    },
+                );
             }
             Err(fault) if faults.iter().any(|f| f.to_string() == fault.to_string()) => {}
             Err(fault) => faults.push(fault),
