@@ -27,11 +27,6 @@ impl Caches {
         }
     }
 
-    /// Whether the first touches of a launch all miss.
-    pub fn miss_first(self) -> bool {
-        self != Caches::Warm
-    }
-
     /// What a word means.
     pub fn of_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|c| c.word() == word)

@@ -14,6 +14,7 @@ use crate::predict::parts::Limiter;
 use crate::predict::prediction::Summary;
 use crate::quantity::{Bytes, Seconds, Times};
 use crate::space::Fold;
+use crate::traffic::Caches;
 
 /// The launch itself is worth a word from this part of the time on.
 const SHORT: f64 = 0.2;
@@ -54,7 +55,8 @@ impl Judge {
             (None, true) => {}
         }
         standing.extend(of_kernel(kernel).into_iter().map(Reason::new));
-        if caches.miss_first() {
+        // Of empty caches tuners' sets have times, which are as sure as others.
+        if *caches == Caches::Cold {
             standing.push(Reason::new(ReasonKind::Cold));
         }
         let unknown = [
