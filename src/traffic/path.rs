@@ -11,7 +11,7 @@ use crate::quantity::{PerThread, Times};
 use crate::space::{BlockIndex, Thread};
 
 /// Iterations of an innermost loop that nvcc writes out one after the other where it does not know how many there are:
-/// first it does what is left over of fours, one by one (PTX of NVRTC 12.4 for sm_75; docs/fits.md, section 16).
+/// first it does what is left over of fours, one by one (PTX of NVRTC 12.4 for `sm_75`; docs/fits.md, section 16).
 const WRITTEN_OUT: f64 = 4.0;
 
 /// Steps for an access of a thread.
