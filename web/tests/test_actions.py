@@ -260,6 +260,7 @@ def test_pictures_are_taken_along(visit, address):
     page = visit(address)
     page.wait_for_selector(".stair")
     page.wait_for_selector(".dot", state="attached")
+    idle(page)
     names = [b.get_attribute("aria-label") for b in page.get_by_role("button", name="Save as SVG").all()]
     assert len(names) >= 6, names
     for name in names:
@@ -275,6 +276,7 @@ def test_pictures_are_taken_along(visit, address):
 
 def test_the_table_and_the_commands_are_taken_along(visit, address, wavecast):
     page = visit(address)
+    idle(page)
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as CSV").click()
     rows = list(csv.DictReader(io.StringIO(saved.value.path().read_text())))
@@ -283,10 +285,23 @@ def test_the_table_and_the_commands_are_taken_along(visit, address, wavecast):
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as JSON").click()
     assert alike(native, json.loads(saved.value.path().read_text())) == []
-    idle(page)
     command = shlex.split(page.get_by_role("region", name="The same elsewhere").locator(".command").first.inner_text())
     assert json.loads(wavecast(*command[1:], "--format", "json")) == native
     compile(page.locator(".python").inner_text(), "page", "exec")
+
+
+def test_nothing_is_replaced_while_a_button_is_pressed(visit, address):
+    page = visit(address)
+    idle(page)
+    page.wait_for_selector(".detail .stair")
+    page.mouse.move(2, 2)
+    page.mouse.down()
+    # By the keyboard, while the mouse is pressed: the launch is shown at once, and its explanation waits.
+    page.locator(".launches tbody tr").nth(5).locator("button").press("Enter")
+    explained = page.evaluate("new Promise((done) => setTimeout(() => done(document.querySelector('.detail .stair') !== null), 500))")
+    page.mouse.up()
+    page.wait_for_selector(".detail .stair")
+    assert not explained
 
 
 def test_a_link_takes_everything_along(visit, address):

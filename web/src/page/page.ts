@@ -3,7 +3,7 @@
 import type { Kept, Other } from "../views/beside";
 import type { Said } from "../views/detail";
 import type { Details, Explanation, Ranking, Result, Sweep } from "../views/documents";
-import { button, h } from "../views/dom";
+import { button, h, unpressed } from "../views/dom";
 import { launchName } from "../views/format";
 import { rankingView } from "../views/ranking";
 import { themeButton } from "../views/theme";
@@ -231,6 +231,7 @@ export class Page {
       if (isChanged) await this.learn();
       this.describe();
       const rankings = await this.ask<Ranking>(this.request("rank", { top: TOP }), "rank");
+      await unpressed();
       if (mine !== this.asked) return;
       this.faults.replaceChildren();
       this.editor.show([]);

@@ -39,3 +39,23 @@ export function button(text: string, attributes: Attributes, act: () => void): H
   made.addEventListener("click", act);
   return made;
 }
+
+let released: Promise<void> | null = null;
+document.addEventListener("pointerdown", (event) => {
+  if (event.button !== 0) return;
+  const mine = new Promise<void>((done) => {
+    const end = () => {
+      if (released === mine) released = null;
+      done();
+    };
+    // The click comes right after the release. Not every press is seen to end.
+    for (const name of ["pointerup", "pointercancel"]) document.addEventListener(name, () => setTimeout(end), { capture: true, once: true });
+    setTimeout(end, 1000);
+  });
+  released = mine;
+}, { capture: true, passive: true });
+
+/** Waits until no button is pressed: a click on what is replaced between press and release is lost. */
+export async function unpressed(): Promise<void> {
+  await released;
+}

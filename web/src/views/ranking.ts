@@ -3,7 +3,7 @@
 import { beside, type Kept, type Other } from "./beside";
 import { detail, type Said } from "./detail";
 import type { Ranking, Result } from "./documents";
-import { h } from "./dom";
+import { h, unpressed } from "./dom";
 import { grouped, launchName } from "./format";
 import { heat } from "./heat";
 import { type Roofline, roofline } from "./roofline";
@@ -88,7 +88,8 @@ export function rankingView(ranking: Ranking, explainer: Explainer, showing: Sho
     compared.select(result);
     const put = (said: Said, otherwise: string) => aside.replaceChildren(detail(ranking, result, said, otherwise));
     put({ sentences: null }, "\u2026");
-    void explainer.explain(result).then((said) => {
+    void explainer.explain(result).then(async (said) => {
+      await unpressed();
       if (current === result) put(said ?? { sentences: null }, explainer.otherwise);
     });
     showing.shown?.(result);

@@ -9,7 +9,10 @@ export function save(name: string, kind: string, text: string | Blob): void {
   const link = document.createElement("a");
   link.href = address;
   link.download = name;
+  // Some browsers only follow links that are in the document.
+  document.body.append(link);
   link.click();
+  link.remove();
   // The browser has begun to read it by then.
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
