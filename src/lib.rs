@@ -87,6 +87,7 @@ pub mod ptx;
 pub mod quantity;
 mod random;
 mod readable;
+mod recent;
 #[cfg(feature = "ask")]
 pub mod report;
 mod sorting;

@@ -4,13 +4,14 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
+use super::actions::Actions;
 use super::candidate::Candidate;
 use super::positions::Items;
 use super::program::{Instruction, Item, Program, ProgramLoop, Step};
-use super::simplified::simplified;
 use crate::effort::{Spent, spend_on};
-use crate::expr::{Cond, Coord, Excess, Scale};
+use crate::expr::{Alike, Cond, Coord, Excess, Form, Scale};
 use crate::kernel::{Access, AccessKind, FieldId, Kernel, Loop, Statement};
+use crate::recent::Recent;
 use crate::space::{Fold, ItemOffset};
 
 /// Most work items of a thread.
@@ -31,16 +32,26 @@ impl Program<Scale> {
     /// What is the same for all work items is put in first: conditions that always hold and loops of one
     /// iteration make no difference.
     pub fn folded(kernel: &Kernel, fold: Fold) -> Result<Self, Excess> {
-        Ok(Self::folded_with_uses(&*simplified(kernel, fold.map(|n| n == 1))?, fold)?.0)
+        Self::of_actions(&Actions::simplified(kernel, fold.map(|n| n == 1))?, fold)
+    }
+
+    /// As [`folded`](Self::folded), of what a kernel does as it is said here.
+    pub(crate) fn of_actions(actions: &Actions<'_>, fold: Fold) -> Result<Self, Excess> {
+        Ok(Self::with_uses(actions, fold)?.0)
     }
 
     /// As [`folded`](Self::folded), but as it is written, and which instruction each access of the body is: in the order of the
     /// body, for each work item of the thread, or once for all where the access names none.
     pub fn folded_with_uses(kernel: &Kernel, fold: Fold) -> Result<(Self, Vec<usize>), Excess> {
+        Self::with_uses(&Actions::written(kernel), fold)
+    }
+
+    fn with_uses(actions: &Actions<'_>, fold: Fold) -> Result<(Self, Vec<usize>), Excess> {
+        let kernel = actions.kernel;
         let count = fold.iter().try_fold(1_usize, |n, &f| n.checked_mul(usize::try_from(f).ok()?));
-        let instructions = count.and_then(|n| n.checked_mul(length(&kernel.body)));
+        let instructions = count.and_then(|n| n.checked_mul(length(&actions.body)));
         let (Some(count), Some(instructions)) = (count, instructions) else { return Err(Excess::TooComplex) };
-        let guard = kernel.guard.as_ref().map_or(0, Cond::size);
+        let guard = actions.guard().map_or(0, Cond::size);
         let parts = count.saturating_mul(guard);
         if count > MAX_ITEMS || instructions > MAX_INSTRUCTIONS || parts > MAX_PARTS {
             return Err(Excess::TooComplex);
@@ -51,26 +62,26 @@ impl Program<Scale> {
             for y in 0..fold[1] {
                 for x in 0..fold[0] {
                     let offset = ItemOffset::from([x, y, z]);
-                    let guard = kernel.guard.as_ref().map(|g| g.fold(fold, offset)).transpose()?;
+                    let guard = actions.guard().map(|g| g.fold(fold, offset)).transpose()?;
                     items.push(Item { offset, guard });
                 }
             }
         }
-        let loops = kernel.loops.iter().map(own_loop).collect();
+        let loops = actions.loops.iter().map(own_loop).collect();
         let mut folding = Folding {
-            fold,
             items: &items,
             own_grid: kernel.launch.grid.is_some(),
             loads: Loads::default(),
             loop_starts: 0,
             made: Vec::new(),
-            instructions: Vec::with_capacity(kernel.body.len()),
+            instructions: Vec::with_capacity(actions.body.len()),
             parts: 0,
             uses: Vec::new(),
+            placed: Placed::new(fold),
         };
-        let steps = folding.statements(&kernel.body)?;
+        let steps = folding.statements(&actions.body)?;
         let (mut instructions, uses) = (folding.instructions, folding.uses);
-        if kernel.guard.is_none() {
+        if actions.guard.is_none() {
             for instruction in &mut instructions {
                 keep_smallest(&mut instruction.items, &items)?;
             }
@@ -138,11 +149,59 @@ fn below(items: &[Item<Scale>], a: u16, b: u16) -> bool {
     a != b && (0..3).all(|d| a[d] <= b[d])
 }
 
+/// Addresses and conditions of work items as those of their thread, and what tells them apart.
+struct Placed {
+    fold: Fold,
+    /// Addresses of the first work item.
+    first: Alike<Scale>,
+    conditions: Recent<(Cond<Scale>, ItemOffset), (Cond<Scale>, u64)>,
+    hashes: Recent<Form<Scale>, u64>,
+}
+
+impl Placed {
+    fn new(fold: Fold) -> Self {
+        Self { fold, first: Alike::new(), conditions: Recent::default(), hashes: Recent::default() }
+    }
+
+    fn element(&self, element: &Form<Scale>, offset: ItemOffset) -> Result<Form<Scale>, Excess> {
+        if !element.is_affine() {
+            return element.fold(self.fold, offset);
+        }
+        let first = self.first.change(element, |element| element.fold(self.fold, ItemOffset::ZERO))?;
+        if offset == ItemOffset::ZERO { Ok(first) } else { first.plus(&Form::scale(element.shift(offset)?)) }
+    }
+
+    /// A condition with its hash.
+    fn condition(&self, when: &Cond<Scale>, offset: ItemOffset) -> Result<(Cond<Scale>, u64), Excess> {
+        if let Some(known) = self.conditions.find(|known| known.1 == offset && known.0 == *when) {
+            return Ok(known);
+        }
+        let placed = when.fold(self.fold, offset)?;
+        let hash = hash_of(|state| placed.hash(state));
+        self.conditions.keep((when.clone(), offset), (placed.clone(), hash));
+        Ok((placed, hash))
+    }
+
+    fn hash(&self, element: &Form<Scale>, width: i64, when: Option<u64>) -> u64 {
+        let terms = self.hashes.find(|known| known.shares_terms(element)).unwrap_or_else(|| {
+            let hash = hash_of(|state| element.hash_terms(state));
+            self.hashes.keep(element.clone(), hash);
+            hash
+        });
+        hash_of(|state| (element.constant(), terms, width, when).hash(state))
+    }
+}
+
+fn hash_of(feed: impl FnOnce(&mut FxHasher)) -> u64 {
+    let mut hasher = FxHasher::default();
+    feed(&mut hasher);
+    hasher.finish()
+}
+
 /// Loads that are still in registers, by field and by a hash of what identifies them.
 type Loads = FxHashMap<FieldId, FxHashMap<u64, Vec<usize>>>;
 
 struct Folding<'a> {
-    fold: Fold,
     items: &'a [Item<Scale>],
     own_grid: bool,
     loads: Loads,
@@ -154,6 +213,7 @@ struct Folding<'a> {
     parts: usize,
     /// The instruction of each access for each work item.
     uses: Vec<usize>,
+    placed: Placed,
 }
 
 impl Folding<'_> {
@@ -237,22 +297,21 @@ impl Folding<'_> {
         clipped: bool,
         steps: &mut Vec<Step>,
     ) -> Result<(), Excess> {
-        let element = access.element.fold(self.fold, offset)?;
+        let element = self.placed.element(&access.element, offset)?;
         let when = match &access.when {
-            Some(when) => Some(when.fold(self.fold, offset)?),
+            Some(when) => Some(self.placed.condition(when, offset)?),
             None => None,
         };
         let (kind, field, width) = (access.kind, access.field, access.width);
         let next = self.instructions.len();
         if kind == AccessKind::Load {
-            let mut hasher = FxHasher::default();
-            (&element, width, &when).hash(&mut hasher);
-            let hash = hasher.finish();
+            let hash = self.placed.hash(&element, width, when.as_ref().map(|when| when.1));
+            let when = when.as_ref().map(|when| &when.0);
             let same = self.loads.entry(field).or_default().entry(hash).or_default();
             let mut earlier = None;
             for &i in &*same {
                 let other = &self.instructions[i];
-                let alike = other.width == width && other.element == element && other.when == when;
+                let alike = other.width == width && other.element == element && other.when.as_ref() == when;
                 if alike && (i >= self.loop_starts || covers(other, &items, clipped, self.items)?) {
                     earlier = Some(i);
                     break;
@@ -271,6 +330,7 @@ impl Folding<'_> {
         }
         self.uses.push(next);
         let written = access.indices.clone();
+        let when = when.map(|when| when.0);
         self.instructions.push(Instruction {
             kind,
             field,

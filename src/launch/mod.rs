@@ -1,5 +1,6 @@
 //! Launches: candidates, grids, folding, occupancy, and the waves in which blocks run.
 
+mod actions;
 mod candidate;
 mod chosen;
 mod domain;
@@ -23,6 +24,7 @@ mod unfolded;
 mod wave;
 mod working;
 
+pub(crate) use actions::Actions;
 pub use candidate::{Candidate, candidates};
 pub use chosen::{Chosen, ChosenReason};
 pub use extents::{extents, whole};

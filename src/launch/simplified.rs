@@ -3,41 +3,54 @@
 
 use std::borrow::Cow;
 
-use crate::expr::{Coefficient, Cond, Coord, Excess, Form, LoopId, Scale};
+use super::actions::Actions;
+use crate::expr::{Alike, Coefficient, Cond, Coord, Excess, Form, LoopId, Scale};
 use crate::kernel::{Access, Kernel, Loop, Statement};
+use crate::recent::Recent;
 
 /// Most threads of a block along one dimension.
 const MOST_THREADS: i64 = 1 << 16;
 /// Most blocks of a grid along one dimension.
 const MOST_BLOCKS: i64 = 1 << 31;
 
-/// The kernel without conditions that hold for all work items, without accesses that no work item makes,
-/// without loops of a single iteration, with quotients, minima and maxima put in where they are the same
-/// everywhere, and with threads named by their place in the grid where they were put together from block and
-/// thread. Along dimensions that are `unfolded`, where a thread has one work item, work items are threads.
-pub(super) fn simplified(kernel: &Kernel, unfolded: [bool; 3]) -> Result<Cow<'_, Kernel>, Excess> {
-    if kernel.guard.is_none() && kernel.loops.is_empty() && kernel.body.iter().all(|s| is_simple(s, kernel)) {
-        return Ok(Cow::Borrowed(kernel));
+impl<'k> Actions<'k> {
+    /// What a kernel does without conditions that hold for all work items, without accesses that no work item makes,
+    /// without loops of a single iteration, with quotients, minima and maxima put in where they are the same
+    /// everywhere, and with threads named by their place in the grid where they were put together from block and
+    /// thread. Along dimensions that are `unfolded`, where a thread has one work item, work items are threads.
+    pub fn simplified(kernel: &'k Kernel, unfolded: [bool; 3]) -> Result<Self, Excess> {
+        let simple = |s: &Statement| is_simple(s, kernel);
+        if kernel.guard.is_none() && kernel.loops.is_empty() && kernel.body.iter().all(simple) {
+            return Ok(Self::written(kernel));
+        }
+        // A thread of a grid of its own may have work items anywhere.
+        let one_item = if kernel.launch.grid.is_none() { unfolded } else { [false; 3] };
+        let mut simplifying = Simplifying {
+            kernel,
+            one_item,
+            guard: None,
+            loops: Vec::new(),
+            single: Vec::new(),
+            indices: Alike::new(),
+            elements: Alike::new(),
+            conditions: Recent::default(),
+        };
+        for of_loop in &kernel.loops {
+            simplifying.add(of_loop)?;
+        }
+        let guard =
+            kernel.guard.as_ref().map(|g| simplifying.cond(g, kernel.launch.grid.is_none())).transpose()?;
+        simplifying.guard = guard.filter(|g| *g != Cond::Const(true));
+        let body = simplifying.body(&kernel.body)?;
+        let guard = if body.is_empty() { None } else { simplifying.guard.take() };
+        // What remains of a loop with one iteration has no meaning.
+        let only = |(l, single): (&Loop, &Option<Form<Scale>>)| match single {
+            Some(_) => Loop { from: Form::int(0), to: Form::int(0), sample: None, ..l.clone() },
+            None => l.clone(),
+        };
+        let loops: Vec<Loop> = kernel.loops.iter().zip(&simplifying.single).map(only).collect();
+        Ok(Self { kernel, body: Cow::Owned(body), loops: Cow::Owned(loops), guard: guard.map(Cow::Owned) })
     }
-    // A thread of a grid of its own may have work items anywhere.
-    let one_item = if kernel.launch.grid.is_none() { unfolded } else { [false; 3] };
-    let mut simplifying =
-        Simplifying { kernel, one_item, guard: None, loops: Vec::new(), single: Vec::new() };
-    for of_loop in &kernel.loops {
-        simplifying.add(of_loop)?;
-    }
-    let guard =
-        kernel.guard.as_ref().map(|g| simplifying.cond(g, kernel.launch.grid.is_none())).transpose()?;
-    simplifying.guard = guard.filter(|g| *g != Cond::Const(true));
-    let body = simplifying.body(&kernel.body)?;
-    let guard = if body.is_empty() { None } else { simplifying.guard.take() };
-    // What remains of a loop with one iteration has no meaning.
-    let only = |(l, single): (&Loop, &Option<Form<Scale>>)| match single {
-        Some(_) => Loop { from: Form::int(0), to: Form::int(0), sample: None, ..l.clone() },
-        None => l.clone(),
-    };
-    let loops = kernel.loops.iter().zip(&simplifying.single).map(only).collect();
-    Ok(Cow::Owned(Kernel { body, loops, guard, ..kernel.clone() }))
 }
 
 /// Whether an access can be left as it is.
@@ -68,6 +81,21 @@ struct Simplifying<'k> {
     loops: Vec<Option<(i64, i64)>>,
     /// The value of a loop's variable, of loops with one iteration.
     single: Vec<Option<Form<Scale>>>,
+    /// What indices and addresses come to, once all loops are known.
+    indices: Alike<Scale>,
+    elements: Alike<Scale>,
+    /// What conditions of accesses come to.
+    conditions: Recent<Cond<Scale>, Condition>,
+}
+
+/// What the condition of an access comes to.
+#[derive(Clone)]
+struct Condition {
+    when: Option<Cond<Scale>>,
+    /// No work item makes the access.
+    never: bool,
+    /// Whether it differs between work items.
+    per_item: bool,
 }
 
 impl Simplifying<'_> {
@@ -106,27 +134,41 @@ impl Simplifying<'_> {
 
     /// `None` if no work item makes it.
     fn access(&self, access: &Access) -> Result<Option<Access>, Excess> {
-        let when = access.when.as_ref().map(|w| self.cond(w, true)).transpose()?;
-        let when = when.map(|w| self.beside_guard(w)).filter(|w| *w != Cond::Const(true));
-        if self.never(when.as_ref()) {
+        let Condition { when, never, per_item } = match &access.when {
+            Some(when) => self.condition(when)?,
+            None => Condition { when: None, never: self.never(None), per_item: false },
+        };
+        if never {
             return Ok(None);
         }
         let indices = match &access.indices {
             Some(indices) if self.single.iter().any(Option::is_some) => {
-                Some(indices.iter().map(|i| self.put_in(i)).collect::<Result<_, _>>()?)
+                let put_in = |i| self.indices.change(i, |i| self.put_in(i));
+                Some(indices.iter().map(put_in).collect::<Result<_, _>>()?)
             }
             other => other.clone(),
         };
+        let element = self.elements.change(&access.element, |element| self.form(element))?;
         // An address that is the same for all work items only where the domain is short stays one of work items.
-        let is_axis = |c: Coord| matches!(c, Coord::Axis(_));
-        let per_item = access.per_item_address || when.as_ref().is_some_and(|w| w.mentions(&is_axis));
-        Ok(Some(Access {
-            element: self.form(&access.element)?,
-            indices,
-            when,
-            per_item_address: per_item,
-            ..access.clone()
-        }))
+        let per_item_address = access.per_item_address || per_item;
+        let &Access { kind, field, width, by_item, span, .. } = access;
+        Ok(Some(Access { kind, field, element, indices, width, when, by_item, per_item_address, span }))
+    }
+
+    /// What the condition of an access comes to; many accesses in turn have the same.
+    fn condition(&self, when: &Cond<Scale>) -> Result<Condition, Excess> {
+        if let Some(known) = self.conditions.find(|known| known == when) {
+            return Ok(known);
+        }
+        let simple = self.beside_guard(self.cond(when, true)?);
+        let simple = Some(simple).filter(|w| *w != Cond::Const(true));
+        let found = Condition {
+            never: self.never(simple.as_ref()),
+            per_item: simple.as_ref().is_some_and(|w| w.mentions(&|c| matches!(c, Coord::Axis(_)))),
+            when: simple,
+        };
+        self.conditions.keep(when.clone(), found.clone());
+        Ok(found)
     }
 
     /// A condition without parts that hold everywhere, as the guard says the same.
@@ -145,11 +187,11 @@ impl Simplifying<'_> {
 
     /// Whether what holds everywhere and this condition never hold together.
     fn never(&self, when: Option<&Cond<Scale>>) -> bool {
-        let both = Cond::all(self.guard.iter().chain(when).cloned().collect());
+        let Some(when) = when else { return self.guard == Some(Cond::Const(false)) };
+        let both = Cond::all(self.guard.iter().chain([when]).cloned().collect());
         // Threads of a grid of their own may lie outside the domain. Without both it is known already.
         let items = self.kernel.launch.grid.is_none();
-        both == Cond::Const(false)
-            || (self.guard.is_some() && when.is_some() && both.never(&|c| self.interval(c, items)))
+        both == Cond::Const(false) || (self.guard.is_some() && both.never(&|c| self.interval(c, items)))
     }
 
     fn single(&self, id: LoopId) -> Option<&Form<Scale>> {

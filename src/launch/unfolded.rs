@@ -3,11 +3,11 @@
 
 use std::borrow::Cow;
 
+use super::actions::Actions;
 use super::candidate::Candidate;
 use super::geometry::Launch;
 use super::program::Program;
-use super::simplified::simplified;
-use crate::expr::{Coefficient, Cond, Coord, Excess, Form, LaunchSizes, Scale};
+use crate::expr::{Alike, Coefficient, Cond, Coord, Excess, Form, LaunchSizes, Scale};
 use crate::kernel::{Access, Kernel, Loop, Space, Statement};
 use crate::space::{Block, Fold, Grid};
 
@@ -30,29 +30,29 @@ impl Launch {
 }
 
 impl Program<Scale> {
-    /// What one work item does, with a launch in blocks of a single one, if that says what it does in any
+    /// What one work item does, of a kernel [said simply](Actions::simplified), with a launch in blocks of a single one, if that says what it does in any
     /// launch: only in terms of work items and loops. Along dimensions that are `unfolded` a thread has one
     /// work item, and is it.
-    pub fn of_item(kernel: &Kernel, unfolded: [bool; 3]) -> Option<(Launch, Self)> {
+    pub fn of_item(simple: &Actions<'_>, unfolded: [bool; 3]) -> Option<(Launch, Self)> {
+        let kernel = simple.kernel;
         if kernel.launch.grid.is_some() || kernel.launch.units_per_thread.is_some() {
             return None;
         }
-        let kernel = simplified(kernel, unfolded).ok()?;
-        let kernel = items_for_threads(&kernel, unfolded).ok()?;
-        if !only_items(&kernel) {
+        let of_items = items_for_threads(simple, unfolded).ok()?;
+        if !only_items(&of_items) {
             return None;
         }
         let candidate = Candidate::shaped(Block::ONE, Fold::ONE);
         let sizes = LaunchSizes { block: Block::ONE, grid: Grid::known(kernel.extents().into()) };
         let launch = Launch { candidate, sizes, registers: 1, registers_assumed: true, shared_bytes: 0 };
-        Some((launch, Self::folded(&kernel, Fold::ONE).ok()?))
+        Some((launch, Self::of_actions(&of_items, Fold::ONE).ok()?))
     }
 }
 
-/// The kernel with work items for threads along some dimensions.
-fn items_for_threads(kernel: &Kernel, dims: [bool; 3]) -> Result<Cow<'_, Kernel>, Excess> {
+/// What a kernel does, with work items for threads along some dimensions.
+fn items_for_threads<'k>(simple: &Actions<'k>, dims: [bool; 3]) -> Result<Actions<'k>, Excess> {
     if dims == [false; 3] {
-        return Ok(Cow::Borrowed(kernel));
+        return Ok(simple.clone());
     }
     let named = |coord| match coord {
         Coord::Thread(d) if dims[d.index()] => Some(Coord::Axis(d)),
@@ -60,11 +60,13 @@ fn items_for_threads(kernel: &Kernel, dims: [bool; 3]) -> Result<Cow<'_, Kernel>
     };
     // Indices are as they were written.
     let form = |form: &Form<Scale>| form.with_threads()?.rename(&named);
-    let body = renamed(&kernel.body, &form)?;
-    let guard = kernel.guard.as_ref().map(|g| g.changed(&form)).transpose()?;
+    let alike = Alike::new();
+    let body = renamed(&simple.body, &|of| alike.change(of, form))?;
+    let guard = simple.guard().map(|g| g.changed(&form)).transpose()?;
     let of_loop = |l: &Loop| Ok(Loop { from: form(&l.from)?, to: form(&l.to)?, ..l.clone() });
-    let loops = kernel.loops.iter().map(of_loop).collect::<Result<_, Excess>>()?;
-    Ok(Cow::Owned(Kernel { body, loops, guard, ..kernel.clone() }))
+    let loops: Vec<Loop> = simple.loops.iter().map(of_loop).collect::<Result<_, Excess>>()?;
+    let kernel = simple.kernel;
+    Ok(Actions { kernel, body: Cow::Owned(body), loops: Cow::Owned(loops), guard: guard.map(Cow::Owned) })
 }
 
 type Rename<'r> = &'r dyn Fn(&Form<Scale>) -> Result<Form<Scale>, Excess>;
@@ -74,25 +76,36 @@ fn renamed(body: &[Statement], form: Rename<'_>) -> Result<Vec<Statement>, Exces
         Ok(match statement {
             Statement::Sync => Statement::Sync,
             Statement::Loop(id, inner) => Statement::Loop(*id, renamed(inner, form)?),
-            Statement::Access(access) => Statement::Access(Access {
-                element: form(&access.element)?,
-                indices: match &access.indices {
+            Statement::Access(access) => {
+                let element = form(&access.element)?;
+                let indices = match &access.indices {
                     Some(indices) => Some(indices.iter().map(form).collect::<Result<_, _>>()?),
                     None => None,
-                },
-                when: access.when.as_ref().map(|w| w.changed(form)).transpose()?,
-                ..access.clone()
-            }),
+                };
+                let when = access.when.as_ref().map(|w| w.changed(form)).transpose()?;
+                let &Access { kind, field, width, by_item, per_item_address, span, .. } = access;
+                Statement::Access(Access {
+                    kind,
+                    field,
+                    element,
+                    indices,
+                    width,
+                    when,
+                    by_item,
+                    per_item_address,
+                    span,
+                })
+            }
         })
     };
     body.iter().map(one).collect()
 }
 
-fn only_items(kernel: &Kernel) -> bool {
-    kernel.guard.as_ref().is_none_or(cond_of_items)
-        && kernel.loops.iter().all(|l| of_items(&l.from) && of_items(&l.to) && l.step.as_int().is_some())
-        && all_accesses(&kernel.body, &|a| {
-            a.when.as_ref().is_none_or(cond_of_items) && (is_shared(kernel, a) || is_plain(a))
+fn only_items(actions: &Actions<'_>) -> bool {
+    actions.guard().is_none_or(cond_of_items)
+        && actions.loops.iter().all(|l| of_items(&l.from) && of_items(&l.to) && l.step.as_int().is_some())
+        && all_accesses(&actions.body, &|a| {
+            a.when.as_ref().is_none_or(cond_of_items) && (is_shared(actions.kernel, a) || is_plain(a))
         })
 }
 
@@ -142,7 +155,10 @@ mod tests {
 
     #[test]
     fn threads_with_one_work_item_are_that_item() {
-        let of = |index: &str, unfolded| Program::of_item(&kernel(index), unfolded);
+        let of = |index: &str, unfolded| {
+            let kernel = kernel(index);
+            Program::of_item(&Actions::simplified(&kernel, unfolded).unwrap(), unfolded)
+        };
         let plain = of("x", [false; 3]).unwrap();
         for index in ["tidx", "(blockIdx.x*blockDim.x + threadIdx.x)"] {
             assert_eq!(of(index, [true; 3]).unwrap().1, plain.1, "{index}");

@@ -10,7 +10,7 @@ use super::work_part::WorkPart;
 use crate::effort::{self, stopped};
 use crate::expr::{Excess, Scale};
 use crate::kernel::Kernel;
-use crate::launch::Program;
+use crate::launch::{Actions, Program};
 use crate::space::Fold;
 use crate::traffic::{Counting, WorkItems};
 
@@ -66,7 +66,8 @@ impl Known {
         }
         // Made before anybody is kept out.
         let steps = WorkPart::Footprints.steps(kernel.steps);
-        let made = effort::within(steps, || WorkItems::unfolded(kernel, along, counting)).map(Arc::new);
+        let simple = || Actions::simplified(kernel, along).ok();
+        let made = effort::within(steps, || WorkItems::unfolded(&simple()?, along, counting)).map(Arc::new);
         // What was stopped on the way is to be thrown away.
         if stopped() { made } else { place.get_or_init(|| made).clone() }
     }

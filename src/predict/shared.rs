@@ -11,7 +11,7 @@ use super::work_part::WorkPart;
 use crate::effort;
 use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
-use crate::launch::{Candidate, Infeasible, Launch, Occupancy, Program, occupancy};
+use crate::launch::{Actions, Candidate, Infeasible, Launch, Occupancy, Program, occupancy};
 use crate::space::Fold;
 use crate::traffic::l1::Straight;
 use crate::traffic::{Footprints, Region, WorkItems, footprints};
@@ -19,6 +19,8 @@ use crate::traffic::{Footprints, Region, WorkItems, footprints};
 /// What the candidates of one kernel have in common.
 pub(super) struct Shared<'k> {
     estimator: Estimator<'k>,
+    /// What the kernel does, said simply, by the dimensions along which a thread has one work item.
+    simple: BTreeMap<[bool; 3], Result<Actions<'k>, Excess>>,
     /// The folded program of each fold.
     programs: BTreeMap<Fold, Result<Folded, Excess>>,
     /// What work items touch in any launch, or else by the dimensions along which a thread has one.
@@ -63,7 +65,8 @@ pub(super) struct Slot(OnceLock<(Region, Result<Footprints, Uncounted>)>);
 impl<'k> Shared<'k> {
     pub(super) fn new(estimator: Estimator<'k>) -> Self {
         let items = Items::new(&estimator, || WorkItems::new(estimator.kernel, &estimator.counting));
-        Self { estimator, programs: BTreeMap::new(), items, unfolded: BTreeMap::new() }
+        let (simple, programs, unfolded) = Default::default();
+        Self { estimator, simple, programs, items, unfolded }
     }
 
     /// Finds out whether a candidate can run, and folds the program for it. Candidates with equal keys may have
@@ -83,8 +86,12 @@ impl<'k> Shared<'k> {
     pub(super) fn admit_with(&mut self, candidate: Candidate, key: u64) -> Result<u64, Unpredicted> {
         let Estimator { kernel, device, counting, .. } = self.estimator;
         let steps = WorkPart::Program.steps(kernel.steps);
+        let along = candidate.one_item();
+        let simple = || effort::within(steps, || Actions::simplified(kernel, along));
+        let simple = self.simple.entry(along).or_insert_with(simple);
         let folded = || {
-            let program = effort::within(steps, || Program::folded(kernel, candidate.fold()))?;
+            let simple = simple.as_ref().map_err(|excess| *excess)?;
+            let program = effort::within(steps, || Program::of_actions(simple, candidate.fold()))?;
             let straight = Straight::new(kernel, &program, device);
             Ok(Folded { program, straight })
         };
@@ -92,8 +99,8 @@ impl<'k> Shared<'k> {
             return self.estimator.within(WorkPart::Program, || Err(Infeasible::Address(*excess)));
         }
         if self.items.is_none() {
-            let along = candidate.one_item();
-            let of = || Items::new(&self.estimator, || WorkItems::unfolded(kernel, along, &counting));
+            let simple = simple.as_ref().ok();
+            let of = || Items::new(&self.estimator, || WorkItems::unfolded(simple?, along, &counting));
             self.unfolded.entry(along).or_insert_with(of);
         }
         Ok(if self.items(candidate).is_some() { key } else { 0 })

@@ -8,7 +8,7 @@ use crate::device::Device;
 use crate::expr::Scale;
 use crate::footprint::{Engine, Threads, Uncounted};
 use crate::kernel::Kernel;
-use crate::launch::{Launch, Program};
+use crate::launch::{Actions, Launch, Program};
 use crate::space::{Block, Grid};
 
 /// Bytes from the beginning of an array up to which addresses, with blocks and folds put in, are surely small.
@@ -42,13 +42,14 @@ impl Region {
 impl WorkItems {
     /// What the work items of a kernel touch in any of its launches; `None` if that depends on the launch.
     pub fn new(kernel: &Kernel, counting: &Counting) -> Option<Self> {
-        Self::unfolded(kernel, [false; 3], counting)
+        Self::unfolded(&Actions::simplified(kernel, [false; 3]).ok()?, [false; 3], counting)
     }
 
-    /// What they touch in launches whose threads have one work item along some dimensions; `None` if that
+    /// What they touch, of a kernel said simply, in launches whose threads have one work item along some dimensions; `None` if that
     /// depends on more of the launch.
-    pub fn unfolded(kernel: &Kernel, along: [bool; 3], counting: &Counting) -> Option<Self> {
-        let (launch, of_any) = Program::of_item(kernel, along)?;
+    pub(crate) fn unfolded(simple: &Actions<'_>, along: [bool; 3], counting: &Counting) -> Option<Self> {
+        let kernel = simple.kernel();
+        let (launch, of_any) = Program::of_item(simple, along)?;
         let program = of_any.at(&launch).ok()?;
         let threads = Threads { kernel, launch: &launch, program: &program };
         let fields = touched_fields(kernel, &threads, counting.addressing).ok()?;

@@ -23,15 +23,14 @@ impl Term<Scale> {
 
 /// A coordinate in terms of thread, block and loop.
 fn placed(coord: Coord, sizes: &LaunchSizes, factor: i64) -> Form<i64> {
-    let mut form = Form::int(0);
-    match coord {
-        Coord::Thread(d) => {
-            form.terms.push((Term::Coord(Coord::ThreadIdx(d)), factor));
-            form.terms.push((Term::Coord(Coord::BlockIdx(d)), factor * sizes.block[d.index()]));
-        }
-        other => form.terms.push((Term::Coord(other), factor)),
-    }
-    form
+    let terms = match coord {
+        Coord::Thread(d) => vec![
+            (Term::Coord(Coord::ThreadIdx(d)), factor),
+            (Term::Coord(Coord::BlockIdx(d)), factor * sizes.block[d.index()]),
+        ],
+        other => vec![(Term::Coord(other), factor)],
+    };
+    Form { constant: 0, terms: terms.into() }
 }
 
 impl Form<Scale> {
@@ -53,7 +52,8 @@ impl Form<Scale> {
             let factor = |part: &Term<Scale>| form.terms.iter().find(|t| t.0 == *part).map(|t| t.1.clone());
             let (Some(of_thread), Some(of_block)) = (factor(&parts[0]), factor(&parts[1])) else { continue };
             if of_thread.times(&Scale::atom(LaunchAtom::BlockDim(d))) == Ok(of_block) {
-                form.terms.retain(|t| !parts.contains(&t.0));
+                let others = form.terms.iter().filter(|t| !parts.contains(&t.0)).cloned();
+                form.terms = others.collect::<Vec<_>>().into();
                 form = form.plus(&Form::coord(Coord::Thread(d)).times(&of_thread)?)?;
             }
         }
@@ -92,7 +92,7 @@ impl Form<Scale> {
                 other => {
                     let form = other.at(sizes)?.times(&coefficient)?;
                     constant = constant.plus(&form.constant)?;
-                    terms.extend(form.terms);
+                    terms.extend_from_slice(&form.terms);
                 }
             }
         }

@@ -4,18 +4,23 @@
 //! `Form<Scale>` still holds block and grid sizes as symbols; `Form<i64>` is what remains for one
 //! launch. Forms are canonical: terms are sorted, coefficients non-zero, quotients reduced.
 
+mod alike;
 mod coefficient;
 mod interval;
 mod launch;
 mod quotient;
 mod table;
+mod terms;
 mod value;
 mod within;
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
+pub(crate) use alike::{Alike, Shared};
 pub use coefficient::{Coefficient, Excess};
 pub use table::LookupTable;
+use terms::Terms;
 
 use super::ast::Dim;
 use crate::space::{Fold, ItemOffset};
@@ -66,7 +71,7 @@ pub enum Term<C: Coefficient> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Form<C: Coefficient> {
     constant: C,
-    terms: Vec<(Term<C>, C)>,
+    terms: Terms<C>,
 }
 
 impl<C: Coefficient> Form<C> {
@@ -77,19 +82,19 @@ impl<C: Coefficient> Form<C> {
 
     /// A constant.
     pub fn scale(constant: C) -> Self {
-        Self { constant, terms: Vec::new() }
+        Self { constant, terms: Terms::NONE }
     }
 
     /// A coordinate.
     pub fn coord(coord: Coord) -> Self {
-        Self { constant: C::int(0), terms: vec![(Term::Coord(coord), C::int(1))] }
+        Self { constant: C::int(0), terms: vec![(Term::Coord(coord), C::int(1))].into() }
     }
 
     /// A term as a form: a constant if it has no coordinate.
     pub fn term(term: Term<C>) -> Self {
         match C::absorb(&term) {
             Some(constant) => Self::scale(constant),
-            None => Self { constant: C::int(0), terms: vec![(term, C::int(1))] },
+            None => Self { constant: C::int(0), terms: vec![(term, C::int(1))].into() },
         }
     }
 
@@ -157,13 +162,21 @@ impl<C: Coefficient> Form<C> {
             terms = merged;
         }
         terms.retain(|t| t.1.as_int() != Some(0));
-        Ok(Self { constant, terms })
+        Ok(Self { constant, terms: terms.into() })
     }
 
     /// Sum.
     pub fn plus(&self, other: &Self) -> Result<Self, Excess> {
-        let terms = self.terms.iter().chain(&other.terms).cloned().collect();
-        Self::collected(self.constant.plus(&other.constant)?, terms)?.bounded()
+        let constant = self.constant.plus(&other.constant)?;
+        let only = match (self.terms.is_empty(), other.terms.is_empty()) {
+            (_, true) => &self.terms,
+            (true, false) => &other.terms,
+            (false, false) => {
+                let terms = self.terms.iter().chain(&other.terms).cloned().collect();
+                return Self::collected(constant, terms)?.bounded();
+            }
+        };
+        Self { constant, terms: only.clone() }.bounded()
     }
 
     /// Sum of many, which is quicker than adding one after the other.
@@ -172,7 +185,7 @@ impl<C: Coefficient> Form<C> {
         let mut terms = Vec::new();
         for part in parts {
             constant = constant.plus(&part.constant)?;
-            terms.extend(part.terms);
+            terms.extend_from_slice(&part.terms);
         }
         Self::collected(constant, terms)?.bounded()
     }
@@ -240,27 +253,52 @@ impl<C: Coefficient> Form<C> {
             return self.substitute(&|c| match c {
                 Coord::Axis(d) => {
                     let terms = vec![(Term::Coord(Coord::Thread(d)), C::int(fold[d.index()]))];
-                    Some(Self { constant: C::int(offset[d.index()]), terms })
+                    Some(Self { constant: C::int(offset[d.index()]), terms: terms.into() })
                 }
                 _ => None,
             });
         }
-        let mut constant = self.constant.clone();
         let mut terms = Vec::with_capacity(self.terms.len());
         for (term, coefficient) in &self.terms {
             let Term::Coord(Coord::Axis(d)) = term else {
                 terms.push((term.clone(), coefficient.clone()));
                 continue;
             };
-            let (width, shift) = (fold[d.index()], offset[d.index()]);
-            if shift != 0 {
-                constant = constant.plus(&coefficient.times(&C::int(shift))?)?;
-            }
+            let width = fold[d.index()];
             let coefficient =
                 if width == 1 { coefficient.clone() } else { coefficient.times(&C::int(width))? };
             terms.push((Term::Coord(Coord::Thread(*d)), coefficient));
         }
+        let constant = self.constant.plus(&self.shift(offset)?)?;
         Self::collected(constant, terms)
+    }
+
+    /// By how much an affine form differs at a place in the fold from what it is at the first.
+    pub fn shift(&self, offset: ItemOffset) -> Result<C, Excess> {
+        let mut shift = C::int(0);
+        for (term, coefficient) in &self.terms {
+            if let Term::Coord(Coord::Axis(d)) = term
+                && offset[d.index()] != 0
+            {
+                shift = shift.plus(&coefficient.times(&C::int(offset[d.index()]))?)?;
+            }
+        }
+        Ok(shift)
+    }
+
+    /// The same terms with another constant.
+    pub fn with_constant(&self, constant: C) -> Result<Self, Excess> {
+        Self { constant, terms: self.terms.clone() }.bounded()
+    }
+
+    /// Feeds the terms, without the constant, to a hasher.
+    pub fn hash_terms(&self, state: &mut impl Hasher) {
+        self.terms.hash(state);
+    }
+
+    /// Whether the terms of one were copied from the other, or both from a third.
+    pub fn shares_terms(&self, other: &Self) -> bool {
+        self.terms.is_copy_of(&other.terms)
     }
 
     pub(super) fn bounded(self) -> Result<Self, Excess> {

@@ -36,11 +36,11 @@ impl<C: Coefficient> Form<C> {
         let fractions: Option<Vec<Ratio<i64>>> = rest.iter().map(|(_, c)| quotient(c)).collect();
         let (Some(fractions), Some(constant)) = (fractions, self.constant.as_int()) else {
             // Something depends on the launch: the quotient is reduced when that is known.
-            let inner = Self { constant: self.constant.clone(), terms: rest };
-            let whole = Self { constant: C::int(0), terms: whole };
+            let inner = Self { constant: self.constant.clone(), terms: rest.into() };
+            let whole = Self { constant: C::int(0), terms: whole.into() };
             return whole.plus(&Self::term(Term::Floor(Box::new(inner), C::int(m))));
         };
-        let whole = Self { constant: C::int(constant.div_euclid(m)), terms: whole };
+        let whole = Self { constant: C::int(constant.div_euclid(m)), terms: whole.into() };
         if rest.is_empty() {
             return Ok(whole);
         }
@@ -50,7 +50,7 @@ impl<C: Coefficient> Form<C> {
         for ((_, coefficient), r) in rest.iter_mut().zip(fractions) {
             *coefficient = C::int((denominator / r.denom()).checked_mul(*r.numer()).ok_or(Excess::Overflow)?);
         }
-        let inner = Self { constant: C::int(constant), terms: rest };
+        let inner = Self { constant: C::int(constant), terms: rest.into() };
         match inner.joined_floor(denominator)? {
             Some(joined) => whole.plus(&joined),
             None => whole.plus(&Self::term(Term::Floor(Box::new(inner), C::int(denominator)))),
@@ -59,7 +59,7 @@ impl<C: Coefficient> Form<C> {
 
     /// A quotient of a quotient as one: floor((floor(e/a) + c)/m) = floor((e + ac)/(am)).
     fn joined_floor(&self, m: i64) -> Result<Option<Self>, Excess> {
-        let [(Term::Floor(inner, a), one)] = self.terms.as_slice() else { return Ok(None) };
+        let [(Term::Floor(inner, a), one)] = &*self.terms else { return Ok(None) };
         let (Some(1), Some(a), Some(c)) = (one.as_int(), a.as_int(), self.constant.as_int()) else {
             return Ok(None);
         };

@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use super::Budget;
+use super::address::{Address, Anywhere, is_axis, split};
 use super::fields::linear;
 use super::params::value;
 use super::symbols::Symbols;
+use super::template::Template;
 use crate::expr::{
-    Binding, Cond, Coord, Expr, Form, Kind, Op, Range, Scale, Scope, expand_range, lower, lower_condition,
+    Cond, Excess, Expr, Form, Kind, Range, Scale, Scope, Shared, expand_range, lower, lower_condition,
 };
 use crate::kernel::leaf::{Formula, Ranges};
 use crate::kernel::model::{Access, AccessKind, Field, Statement};
@@ -46,9 +48,26 @@ pub(super) struct Unroller<'a> {
     pub overdrawn: bool,
     /// Combinations that this group may still try.
     pub left: usize,
+    shared: Shared<Scale>,
 }
 
-impl Unroller<'_> {
+/// What is known of the accesses of a group.
+enum Understood {
+    Nothing,
+    /// What they are for any values of the variables, if that was found out.
+    First(Option<Vec<Template>>),
+}
+
+impl<'a> Unroller<'a> {
+    pub fn new(
+        symbols: &'a mut Symbols,
+        fields: &'a [Field],
+        budget: &'a mut Budget,
+        decoder: &'a mut Decoder,
+    ) -> Self {
+        Self { symbols, fields, budget, decoder, overdrawn: false, left: 0, shared: Shared::new() }
+    }
+
     /// Appends every access of a group: each combination of the variables, the last one fastest.
     pub fn unroll(&mut self, group: &Group<'_>, out: &mut Vec<Access>) {
         let none = Vec::new();
@@ -65,7 +84,7 @@ impl Unroller<'_> {
         {
             return;
         }
-        self.nest(variables, group, out);
+        self.nest(variables, group, &mut Understood::Nothing, out);
     }
 
     /// Whether variables may be unrolled over.
@@ -118,15 +137,21 @@ impl Unroller<'_> {
         values
     }
 
-    fn nest(&mut self, variables: &[(Spanned<String>, Ranges)], group: &Group<'_>, out: &mut Vec<Access>) {
+    fn nest(
+        &mut self,
+        variables: &[(Spanned<String>, Ranges)],
+        group: &Group<'_>,
+        understood: &mut Understood,
+        out: &mut Vec<Access>,
+    ) {
         let Some(((name, ranges), inner)) = variables.split_first() else {
-            return self.emit(group, out);
+            return self.combination(group, understood, out);
         };
         for range in &ranges.0 {
             let Some(values) = self.expand(name, range) else { return };
             for v in values {
                 self.symbols.unrolled.push((name.value.clone(), v));
-                self.nest(inner, group, out);
+                self.nest(inner, group, understood, out);
                 self.symbols.unrolled.pop();
                 if self.exhausted() {
                     return;
@@ -150,12 +175,50 @@ impl Unroller<'_> {
         !self.overdrawn
     }
 
-    fn emit(&mut self, group: &Group<'_>, out: &mut Vec<Access>) {
+    /// The accesses of one combination of the variables.
+    fn combination(&mut self, group: &Group<'_>, understood: &mut Understood, out: &mut Vec<Access>) {
+        if let Understood::First(Some(templates)) = understood {
+            return self.moved(group, templates, out);
+        }
+        let before = out.len();
+        self.emit(group, out);
+        if matches!(understood, Understood::Nothing) && group.variables.is_some() {
+            let templates = || Template::of_group(group, &out[before..], self.symbols, self.fields);
+            *understood = Understood::First(if self.decoder.failed() { None } else { templates() });
+        }
+    }
+
+    /// The same, of a group whose accesses are understood.
+    fn moved(&mut self, group: &Group<'_>, templates: &[Template], out: &mut Vec<Access>) {
+        let unrolled = &self.symbols.unrolled;
+        let own = unrolled.len() - group.variables.map_or(0, |v| v.0.len());
+        let values: Vec<i64> = unrolled[own..].iter().map(|v| v.1).collect();
+        let Ok(accesses) = templates.iter().map(|t| t.at(&values)).collect::<Result<Vec<_>, Excess>>() else {
+            return self.emit(group, out);
+        };
+        if !self.begins(group) {
+            return;
+        }
+        for (access, &(_, at)) in accesses.into_iter().zip(&group.at) {
+            if !self.take(1, at.size() + 2 * access.size(), at.span) {
+                return;
+            }
+            out.push(access);
+        }
+    }
+
+    /// Takes what a combination takes before its accesses.
+    fn begins(&mut self, group: &Group<'_>) -> bool {
         self.left -= 1;
         let shared = [group.when, group.width].into_iter().flatten().map(|f| f.0.size()).sum::<usize>();
-        if let Some((_, at)) = group.at.first()
-            && !self.take(0, shared, at.span)
-        {
+        match group.at.first() {
+            Some((_, at)) => self.take(0, shared, at.span),
+            None => true,
+        }
+    }
+
+    fn emit(&mut self, group: &Group<'_>, out: &mut Vec<Access>) {
+        if !self.begins(group) {
             return;
         }
         let when = match group.when.map(|w| condition(&w.0, self.symbols, self.decoder)) {
@@ -204,6 +267,7 @@ impl Unroller<'_> {
             }
         };
         let (element, indices) = self.element(&address, field, at)?;
+        let element = self.shared.share(element);
         let axis = |name: &str| self.symbols.axes.iter().any(|a| a.name == name);
         let by_item = at.mentions(&axis) || group.when.is_some_and(|w| w.0.mentions(&axis));
         let per_item_address = element.mentions(&is_axis) || (at.mentions(&axis) && self.varies(&address));
@@ -299,36 +363,6 @@ impl Unroller<'_> {
     }
 }
 
-fn is_axis(coord: Coord) -> bool {
-    matches!(coord, Coord::Axis(_))
-}
-
-/// The same names, where nothing is known of how far the domain reaches.
-struct Anywhere<'s>(&'s Symbols);
-
-impl Scope for Anywhere<'_> {
-    fn resolve(&self, name: &str) -> Option<Binding> {
-        self.0.resolve(name)
-    }
-
-    fn interval(&self, coord: Coord) -> Option<(i64, i64)> {
-        if is_axis(coord) { None } else { self.0.interval(coord) }
-    }
-
-    // `x % N` is written as an address of work items, however small N happens to be.
-    fn modulus(&self, _: i64) -> i64 {
-        i64::from(u32::MAX)
-    }
-
-    fn known(&self) -> Vec<&str> {
-        self.0.known()
-    }
-
-    fn listed(&self) -> Option<String> {
-        self.0.listed()
-    }
-}
-
 /// Accesses of a body, each counted once.
 pub(super) fn count(body: &[Statement]) -> usize {
     let one = |s: &Statement| match s {
@@ -353,45 +387,4 @@ pub(super) fn used(body: &[Statement], fields: &mut [bool]) {
 /// A condition, or nothing after reporting what is wrong with it.
 pub(super) fn condition(e: &Expr, symbols: &Symbols, decoder: &mut Decoder) -> Option<Cond<Scale>> {
     lower_condition(e, symbols).map_err(|error| symbols.report(error, decoder)).ok()
-}
-
-/// An access taken apart.
-enum Address<'e> {
-    Array { field: &'e str, indices: &'e [Expr] },
-    Pointer { field: String, offset: Expr },
-}
-
-impl Address<'_> {
-    fn field(&self) -> &str {
-        match self {
-            Address::Array { field, .. } => field,
-            Address::Pointer { field, .. } => field,
-        }
-    }
-}
-
-fn split<'e>(at: &'e Expr, symbols: &Symbols) -> Option<Address<'e>> {
-    if let Kind::Index(base, indices) = &at.kind {
-        let Kind::Name(field) = &base.kind else { return None };
-        return symbols.fields.contains_key(field).then_some(Address::Array { field, indices });
-    }
-    let mut offset = at.clone();
-    let field = take_base(&mut offset, symbols)?;
-    Some(Address::Pointer { field, offset })
-}
-
-/// Replaces the field in a sum by 0 and returns its name.
-fn take_base(e: &mut Expr, symbols: &Symbols) -> Option<String> {
-    match &mut e.kind {
-        Kind::Name(name) if symbols.fields.contains_key(name) => {
-            let name = std::mem::take(name);
-            e.kind = Kind::Int(0);
-            Some(name)
-        }
-        Kind::Chain(first, links) if links.iter().all(|l| matches!(l.0, Op::Add | Op::Sub)) => {
-            let added = links.iter_mut().filter(|l| l.0 == Op::Add).map(|l| &mut l.1);
-            std::iter::once(&mut **first).chain(added).find_map(|operand| take_base(operand, symbols))
-        }
-        _ => None,
-    }
 }

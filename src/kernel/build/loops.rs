@@ -36,7 +36,7 @@ pub(super) fn body(
         return (Vec::new(), Vec::new());
     }
     let unread = ["body", "loads", "stores", "atomics"].iter().any(|key| doc.damaged.contains(key));
-    let unroller = Unroller { symbols, fields, budget, decoder, overdrawn: false, left: 0 };
+    let unroller = Unroller::new(symbols, fields, budget, decoder);
     let mut writer = Writer { unroller, loops: Vec::new() };
     let mut statements = Vec::new();
     if let Some(body) = &doc.body {

@@ -2,6 +2,7 @@
 //! lowered. Every step reports all faults it finds and leaves what it could understand to the next.
 
 mod accesses;
+mod address;
 mod axes;
 mod bounds;
 mod code;
@@ -10,6 +11,7 @@ mod launch;
 mod loops;
 mod params;
 mod symbols;
+mod template;
 
 pub(super) use code::request;
 
