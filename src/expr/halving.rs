@@ -7,15 +7,13 @@ use std::cell::RefCell;
 
 use super::cond::Cond;
 use super::form::{Coefficient, Coord};
+use super::points::Box;
 use crate::effort::spend_on;
 
 /// Most boxes that are looked at.
 const MOST: usize = 256;
 /// Steps for a part of a condition in a box.
 const STEPS_OF_PART: u64 = 4;
-
-/// A box: coordinates with their first and last values.
-type Box = Vec<(Coord, i64, i64)>;
 
 impl<C: Coefficient> Cond<C> {
     /// As [`decided`](Self::decided), looking at halves of the box, their halves and so on.
@@ -24,8 +22,16 @@ impl<C: Coefficient> Cond<C> {
         if first.is_some() || spend_on(self.size(), STEPS_OF_PART).is_err() {
             return first;
         }
+        let whole = self.whole(within);
+        // Mostly it holds here and not there, and then there are points to show it.
+        if spend_on(self.size() * whole.len(), STEPS_OF_PART).is_err() {
+            return None;
+        }
+        if [true, false].iter().all(|&holds| self.point(holds, &whole).is_some()) {
+            return None;
+        }
         let mut held = None;
-        let mut open = vec![self.whole(within)];
+        let mut open = vec![whole];
         let mut looked_at = 0;
         while let Some(part) = open.pop() {
             looked_at += 1;

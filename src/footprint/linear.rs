@@ -7,6 +7,8 @@
 //! cell counts as its rows times the lines of one row, for each alignment that a row can have.
 //! Neighbouring rows that share a line are counted once. `docs/counting.md` works an example by hand.
 
+use std::ops::Range;
+
 use super::apart::{joined, steps_of_rows, taken_apart};
 use super::cover::uncovered;
 use super::cuts::Taking;
@@ -37,13 +39,33 @@ pub(super) fn count(query: &Query) -> Counted<u128> {
     let conditional = query.pieces.iter().any(|p| p.when.is_some());
     for &taking in &ways[..=usize::from(conditional)] {
         let mut all = Vec::with_capacity(query.pieces.len());
-        let taken = query.pieces.iter().try_for_each(|p| progressions(p, taking, &mut all));
+        let taken = taken(&query.pieces, taking, &mut all);
         match taken.and_then(|()| count_by_array(uncovered(all), query.line)) {
             Err(refusal) if refusal != Refusal::Spent => why = refusal,
             counted => return counted,
         }
     }
     Err(why)
+}
+
+/// Pieces taken apart, each into some progressions.
+fn taken(pieces: &[Piece], taking: Taking, out: &mut Vec<Progression>) -> Counted<()> {
+    let mut before: Option<(&Piece, Range<usize>)> = None;
+    for piece in pieces {
+        let first = out.len();
+        match before {
+            Some((last, ref of_last)) if piece.is_moved(last) => {
+                spend_on(of_last.len(), STEPS_OF_PIECE)?;
+                let by = i128::from(*piece.address.constant()) - i128::from(*last.address.constant());
+                for at in Range::clone(of_last) {
+                    out.push(out[at].moved(by)?);
+                }
+            }
+            _ => progressions(piece, taking, out)?,
+        }
+        before = Some((piece, first..out.len()));
+    }
+    Ok(())
 }
 
 fn count_affine(pieces: &[Piece], line: i64) -> Counted<u128> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::query::{CoordRange, Refusal};
+use super::query::{CoordRange, CoordRanges, Refusal};
 use crate::expr::{Cond, Coord, Dim, Excess, Form, LoopId, Term};
 use crate::kernel::AccessKind;
 use crate::launch::{BlockBox, Launch, Program};
@@ -18,7 +18,7 @@ pub(super) struct Pattern {
     pub(super) even: usize,
     /// Number of its [`Frame`].
     pub(super) frame: usize,
-    pub(super) when: Vec<Cond<i64>>,
+    pub(super) when: Arc<[Cond<i64>]>,
     /// One form in bytes, or in grid addressing the indices, fastest first.
     pub(super) forms: Arc<[Arc<Form<i64>>]>,
     pub(super) width: i64,
@@ -55,6 +55,15 @@ impl Frame {
             }
         }
         Ok(())
+    }
+
+    /// The boxes of points of some boxes of blocks.
+    pub(super) fn placed(&self, blocks: &[BlockBox]) -> Result<Vec<CoordRanges>, Refusal> {
+        let mut boxes = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            self.boxes(block, &mut boxes)?;
+        }
+        Ok(boxes.into_iter().map(CoordRanges::from).collect())
     }
 
     /// A form in terms of blocks and threads in them, along all dimensions.

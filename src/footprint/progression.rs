@@ -93,6 +93,14 @@ impl Progression {
         Self { array: piece.array, base, steps, run: piece.width, last: base }.checked()
     }
 
+    /// The same, some bytes further on.
+    pub(super) fn moved(&self, by: i128) -> Counted<Self> {
+        let base = i64::try_from(i128::from(self.base) + by).map_err(|_| Refusal::Overflow)?;
+        let mut moved = Self { base, ..self.clone() };
+        moved.last = moved.end()? - 1;
+        Ok(moved)
+    }
+
     /// The same without places that end up to a byte before which all is touched anyway from where it begins: the first
     /// ones of its longest step, and of the next one if but one is left. `None` if nothing is left.
     pub(super) fn behind(mut self, end: i64) -> Option<Self> {

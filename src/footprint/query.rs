@@ -27,6 +27,14 @@ pub struct Piece {
 }
 
 impl Piece {
+    /// Whether it is known to be another piece, moved by the difference of the constants of their addresses.
+    pub(super) fn is_moved(&self, other: &Self) -> bool {
+        self.address.shares_terms(&other.address)
+            && (self.array, self.width) == (other.array, other.width)
+            && self.ranges == other.ranges
+            && self.when == other.when
+    }
+
     /// Number of points of the box, before `when`.
     pub fn points(&self) -> u128 {
         self.ranges.iter().map(|r| u128::from(r.2.abs_diff(r.1)) + 1).product()

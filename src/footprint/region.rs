@@ -1,5 +1,6 @@
 //! A box of points, the conditions on them and the forms that make up their address.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::query::{CoordRange, CoordRanges, Piece};
@@ -20,18 +21,27 @@ impl Region {
         form.interval(&|c| self.ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2)))
     }
 
-    /// The region with simple conditions turned into bounds; `None` if nothing is left.
-    pub(super) fn restricted(self) -> Option<Self> {
-        if self.when.is_empty() {
-            return Some(self);
+    /// The points of a box for which conditions hold, with simple ones turned into bounds; `None` if nothing is left.
+    pub(super) fn restricted(
+        ranges: &CoordRanges,
+        when: &[Cond<i64>],
+        forms: &Arc<[Arc<Form<i64>>]>,
+        width: i64,
+    ) -> Option<Self> {
+        let forms = Arc::clone(forms);
+        if when.is_empty() {
+            return Some(Self { ranges: Arc::clone(ranges), when: Vec::new(), forms, width });
         }
-        let Self { ranges, when, forms, width } = self;
-        let mut cut = Cut { ranges: ranges.to_vec(), when: Vec::new() };
+        let mut cut = Cut { ranges: Cow::Borrowed(ranges), when: Vec::new() };
         for cond in when {
             cut.restrict(cond)?;
         }
         let some_left = cut.ranges.iter().all(|r| r.1 <= r.2);
-        some_left.then(|| Self { ranges: cut.ranges.into(), when: cut.when, forms, width })
+        let ranges = match cut.ranges {
+            Cow::Borrowed(_) => Arc::clone(ranges),
+            Cow::Owned(cut) => cut.into(),
+        };
+        some_left.then_some(Self { ranges, when: cut.when, forms, width })
     }
 
     /// Its first form as the address.
@@ -43,13 +53,13 @@ impl Region {
 }
 
 /// Ranges that conditions have cut, and the conditions that are left.
-struct Cut {
-    ranges: Vec<CoordRange>,
+struct Cut<'r> {
+    ranges: Cow<'r, [CoordRange]>,
     when: Vec<Cond<i64>>,
 }
 
-impl Cut {
-    fn restrict(&mut self, cond: Cond<i64>) -> Option<()> {
+impl Cut<'_> {
+    fn restrict(&mut self, cond: &Cond<i64>) -> Option<()> {
         match cond {
             Cond::Const(true) => {}
             Cond::Const(false) => return None,
@@ -58,12 +68,12 @@ impl Cut {
                     self.restrict(part)?;
                 }
             }
-            Cond::NonNegative(form) => match self.interval(&form) {
+            Cond::NonNegative(form) => match self.interval(form) {
                 Some((low, _)) if low >= 0 => {}
                 Some((_, high)) if high < 0 => return None,
                 _ => match form.terms() {
                     [(Term::Coord(coord), factor)] => self.bound(*coord, *factor, *form.constant())?,
-                    _ => self.when.push(Cond::NonNegative(form)),
+                    _ => self.when.push(cond.clone()),
                 },
             },
             Cond::Zero(form) => match form.terms() {
@@ -75,9 +85,9 @@ impl Cut {
                     self.bound(*coord, 1, -value)?;
                     self.bound(*coord, -1, value)?;
                 }
-                _ => self.when.push(Cond::Zero(form)),
+                _ => self.when.push(cond.clone()),
             },
-            any @ Cond::Any(_) => self.when.push(any),
+            Cond::Any(_) => self.when.push(cond.clone()),
         }
         Some(())
     }
@@ -88,7 +98,8 @@ impl Cut {
 
     /// Keeps the values of a coordinate for which factor * value + constant >= 0.
     fn bound(&mut self, coord: Coord, factor: i64, constant: i64) -> Option<()> {
-        let range = self.ranges.iter_mut().find(|r| r.0 == coord)?;
+        let at = self.ranges.iter().position(|r| r.0 == coord)?;
+        let range = &mut self.ranges.to_mut()[at];
         if factor > 0 {
             // value >= -constant / factor, rounded up.
             range.1 = range.1.max(-constant.div_euclid(factor));

@@ -222,8 +222,7 @@ fn bounded(piece: Piece) -> Option<Piece> {
     if when.is_none() {
         return Some(Piece { array, ranges, when, address, width });
     }
-    let region = Region { ranges, when: when.into_iter().collect(), forms: [address].into(), width };
-    Some(region.restricted()?.piece(array))
+    Some(Region::restricted(&ranges, when.as_slice(), &[address].into(), width)?.piece(array))
 }
 
 /// The forms of a condition.

@@ -1,5 +1,6 @@
 //! From the program of a thread and the blocks of a wave to the boxes that are counted.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::boxes::{self, Group, Part, groups};
@@ -10,7 +11,7 @@ use super::pattern::{Draft, Frame, Pattern};
 use super::query::{CoordRanges, Query, Refusal};
 use super::region::Region;
 use crate::effort::spend_on;
-use crate::expr::{Coefficient, Cond, Excess, Form, LoopId};
+use crate::expr::{Coefficient, Cond, Excess, Form, LoopId, SharedTerms};
 use crate::kernel::{AccessKind, FieldId, Kernel};
 use crate::launch::{BlockBox, Instruction, Item, Launch, Program, Step};
 use crate::space::{Block, Domain, Extents};
@@ -88,14 +89,23 @@ impl Threads<'_> {
     ) -> Result<FieldTouches, Refusal> {
         let around = loops_around(self.program);
         let mut frames = Vec::new();
-        let mut patterns = Vec::with_capacity(self.program.instructions.len());
+        let mut patterns: Vec<Pattern> = Vec::with_capacity(self.program.instructions.len());
+        let shared = SharedTerms::new();
         for (position, (instruction, loops)) in self.program.instructions.iter().zip(&around).enumerate() {
             if instruction.field == field && kinds.contains(&instruction.kind) {
                 let forms = self.forms(instruction, addressing)?;
                 for item in instruction.items.iter() {
                     let item = &self.program.items[usize::from(item)];
                     let access = (position, instruction, item);
-                    patterns.extend(self.pattern(access, loops, forms.clone(), &mut frames)?);
+                    let found = self.pattern(access, loops, forms.clone(), &mut frames)?;
+                    let Some(mut pattern) = found else { continue };
+                    // What many accesses have in common is counted together.
+                    pattern.forms =
+                        pattern.forms.iter().map(|f| shared.share(Form::clone(f)).into()).collect();
+                    if let Some(before) = patterns.last().filter(|before| before.when == pattern.when) {
+                        pattern.when = Arc::clone(&before.when);
+                    }
+                    patterns.push(pattern);
                 }
             }
         }
@@ -151,7 +161,7 @@ impl Threads<'_> {
             position,
             even: draft.even,
             frame: number,
-            when: draft.when,
+            when: draft.when.into(),
             forms: draft.forms.into_iter().map(Arc::new).collect(),
             width: instruction.width,
         }))
@@ -267,25 +277,34 @@ impl FieldTouches {
     }
 
     fn regions(&self, blocks: &[BlockBox], out: &mut Vec<Region>) -> Result<(), Refusal> {
-        let mut placed: Vec<Vec<CoordRanges>> = Vec::with_capacity(self.frames.len());
-        for frame in &self.frames {
-            let mut boxes = Vec::with_capacity(blocks.len());
-            for block in blocks {
-                frame.boxes(block, &mut boxes)?;
-            }
-            placed.push(boxes.into_iter().map(CoordRanges::from).collect());
-        }
+        let mut placed: Vec<Option<Vec<CoordRanges>>> = vec![None; self.frames.len()];
+        // The access before, and its boxes: the next one often has the same.
+        let mut before: Option<(&Pattern, Range<usize>)> = None;
         for pattern in &*self.patterns {
-            spend_on(placed[pattern.frame].len(), STEPS_OF_REGION)?;
-            for ranges in &placed[pattern.frame] {
-                let region = Region {
-                    ranges: ranges.clone(),
-                    when: pattern.when.clone(),
-                    forms: pattern.forms.clone(),
-                    width: pattern.width.saturating_add(self.wider),
-                };
-                out.extend(region.restricted());
+            let of_frame = &mut placed[pattern.frame];
+            let boxes = match of_frame {
+                Some(boxes) => &*boxes,
+                None => of_frame.insert(self.frames[pattern.frame].placed(blocks)?),
+            };
+            spend_on(boxes.len(), STEPS_OF_REGION)?;
+            let width = pattern.width.saturating_add(self.wider);
+            let first = out.len();
+            match before {
+                Some((last, ref regions))
+                    if last.frame == pattern.frame && Arc::ptr_eq(&last.when, &pattern.when) =>
+                {
+                    out.extend_from_within(Range::clone(regions));
+                    for region in &mut out[first..] {
+                        (region.forms, region.width) = (Arc::clone(&pattern.forms), width);
+                    }
+                }
+                _ => {
+                    out.extend(boxes.iter().filter_map(|ranges| {
+                        Region::restricted(ranges, &pattern.when, &pattern.forms, width)
+                    }))
+                }
             }
+            before = Some((pattern, first..out.len()));
         }
         Ok(())
     }

@@ -122,8 +122,7 @@ impl Program<Scale> {
         let items = items.collect::<Result<_, Excess>>()?;
         let mut instructions: Vec<Instruction<i64>> = Vec::with_capacity(self.instructions.len());
         for (number, instruction) in self.instructions.iter().enumerate() {
-            let before =
-                number.checked_sub(1).map(|i| (&self.instructions[i].element, &instructions[i].element));
+            let before = number.checked_sub(1).map(|i| (&self.instructions[i], &instructions[i]));
             instructions.push(instruction.at(sizes, before)?);
         }
         Ok(Program {
@@ -142,21 +141,24 @@ fn conditional(cond: Option<&Cond<Scale>>, sizes: &LaunchSizes) -> Result<Option
 }
 
 impl Instruction<Scale> {
-    /// The instruction for some sizes; `before` is the element of the one before it, and what came of that.
+    /// The instruction for some sizes; `before` is the one before it, and what came of that.
     fn at(
         &self,
         sizes: &LaunchSizes,
-        before: Option<(&Form<Scale>, &Form<i64>)>,
+        before: Option<(&Self, &Instruction<i64>)>,
     ) -> Result<Instruction<i64>, Excess> {
         spend_on(self.element.size(), STEPS_OF_PART)?;
         Ok(Instruction {
             kind: self.kind,
             field: self.field,
-            element: self.element.at_as(sizes, before)?,
+            element: self.element.at_as(sizes, before.map(|(of, at)| (&of.element, &at.element)))?,
             written: self.written.clone(),
             offset: self.offset,
             width: self.width,
-            when: conditional(self.when.as_ref(), sizes)?,
+            when: match before {
+                Some((of, at)) if of.when == self.when => at.when.clone(),
+                _ => conditional(self.when.as_ref(), sizes)?,
+            },
             items: self.items.clone(),
             clipped: self.clipped,
         })

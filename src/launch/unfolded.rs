@@ -38,10 +38,7 @@ impl Program<Scale> {
         if kernel.launch.grid.is_some() || kernel.launch.units_per_thread.is_some() {
             return None;
         }
-        let of_items = items_for_threads(simple, unfolded).ok()?;
-        if !only_items(&of_items) {
-            return None;
-        }
+        let of_items = items_for_threads(simple, unfolded)?;
         let candidate = Candidate::shaped(Block::ONE, Fold::ONE);
         let sizes = LaunchSizes { block: Block::ONE, grid: Grid::known(kernel.extents().into()) };
         let launch = Launch { candidate, sizes, registers: 1, registers_assumed: true, shared_bytes: 0 };
@@ -49,72 +46,57 @@ impl Program<Scale> {
     }
 }
 
-/// What a kernel does, with work items for threads along some dimensions.
-fn items_for_threads<'k>(simple: &Actions<'k>, dims: [bool; 3]) -> Result<Actions<'k>, Excess> {
-    if dims == [false; 3] {
-        return Ok(simple.clone());
-    }
+/// What a kernel does, with work items for threads along some dimensions; `None` if it then still mentions threads,
+/// blocks or their numbers.
+fn items_for_threads<'k>(simple: &Actions<'k>, dims: [bool; 3]) -> Option<Actions<'k>> {
     let named = |coord| match coord {
         Coord::Thread(d) if dims[d.index()] => Some(Coord::Axis(d)),
         other => Some(other),
     };
     // Indices are as they were written.
-    let form = |form: &Form<Scale>| form.with_threads()?.rename(&named);
-    let alike = Alike::new();
-    let body = renamed(&simple.body, &|of| alike.change(of, form))?;
-    let guard = simple.guard().map(|g| g.changed(&form)).transpose()?;
-    let of_loop = |l: &Loop| Ok(Loop { from: form(&l.from)?, to: form(&l.to)?, ..l.clone() });
-    let loops: Vec<Loop> = simple.loops.iter().map(of_loop).collect::<Result<_, Excess>>()?;
-    let kernel = simple.kernel;
-    Ok(Actions { kernel, body: Cow::Owned(body), loops: Cow::Owned(loops), guard: guard.map(Cow::Owned) })
+    let form = |form: &Form<Scale>| match dims {
+        [false, false, false] => Ok(form.clone()),
+        _ => form.with_threads()?.rename(&named),
+    };
+    let (kernel, alike) = (simple.kernel, Alike::new());
+    let guard = simple.guard().map(|g| g.changed(&form)).transpose().ok()?;
+    let of_loop = |l: &Loop| {
+        let of_loop = Loop { from: form(&l.from).ok()?, to: form(&l.to).ok()?, ..l.clone() };
+        let known = of_items(&of_loop.from) && of_items(&of_loop.to) && of_loop.step.as_int().is_some();
+        known.then_some(of_loop)
+    };
+    let loops: Vec<Loop> = simple.loops.iter().map(of_loop).collect::<Option<_>>()?;
+    if !guard.as_ref().is_none_or(cond_of_items) {
+        return None;
+    }
+    let body = renamed(kernel, &simple.body, &|of| alike.change(of, form))?;
+    Some(Actions { kernel, body: Cow::Owned(body), loops: Cow::Owned(loops), guard: guard.map(Cow::Owned) })
 }
 
 type Rename<'r> = &'r dyn Fn(&Form<Scale>) -> Result<Form<Scale>, Excess>;
 
-fn renamed(body: &[Statement], form: Rename<'_>) -> Result<Vec<Statement>, Excess> {
+fn renamed(kernel: &Kernel, body: &[Statement], form: Rename<'_>) -> Option<Vec<Statement>> {
     let one = |statement: &Statement| {
-        Ok(match statement {
+        Some(match statement {
             Statement::Sync => Statement::Sync,
-            Statement::Loop(id, inner) => Statement::Loop(*id, renamed(inner, form)?),
+            Statement::Loop(id, inner) => Statement::Loop(*id, renamed(kernel, inner, form)?),
             Statement::Access(access) => {
-                let element = form(&access.element)?;
+                let element = form(&access.element).ok()?;
                 let indices = match &access.indices {
-                    Some(indices) => Some(indices.iter().map(form).collect::<Result<_, _>>()?),
+                    Some(indices) => Some(indices.iter().map(form).collect::<Result<_, _>>().ok()?),
                     None => None,
                 };
-                let when = access.when.as_ref().map(|w| w.changed(form)).transpose()?;
+                let when = access.when.as_ref().map(|w| w.changed(form)).transpose().ok()?;
                 let &Access { kind, field, width, by_item, per_item_address, span, .. } = access;
-                Statement::Access(Access {
-                    kind,
-                    field,
-                    element,
-                    indices,
-                    width,
-                    when,
-                    by_item,
-                    per_item_address,
-                    span,
-                })
+                let access =
+                    Access { kind, field, element, indices, width, when, by_item, per_item_address, span };
+                let known = access.when.as_ref().is_none_or(cond_of_items)
+                    && (is_shared(kernel, &access) || is_plain(&access));
+                return known.then_some(Statement::Access(access));
             }
         })
     };
     body.iter().map(one).collect()
-}
-
-fn only_items(actions: &Actions<'_>) -> bool {
-    actions.guard().is_none_or(cond_of_items)
-        && actions.loops.iter().all(|l| of_items(&l.from) && of_items(&l.to) && l.step.as_int().is_some())
-        && all_accesses(&actions.body, &|a| {
-            a.when.as_ref().is_none_or(cond_of_items) && (is_shared(actions.kernel, a) || is_plain(a))
-        })
-}
-
-fn all_accesses(body: &[Statement], test: &dyn Fn(&Access) -> bool) -> bool {
-    body.iter().all(|statement| match statement {
-        Statement::Access(access) => test(access),
-        Statement::Loop(_, inner) => all_accesses(inner, test),
-        Statement::Sync => true,
-    })
 }
 
 /// Shared memory has no lines.

@@ -1,12 +1,12 @@
 //! Changes to forms that often differ in their constants only.
 
 use super::terms::Terms;
-use super::{Coefficient, Excess, Form};
+use super::{Coefficient, Excess, Form, Term};
 use crate::recent::Recent;
 
 /// What came of the forms that were changed last. A change adds something to what it finds, or puts other things
 /// in the place of coordinates, quotients and so on; it does nothing else with the constant of a form.
-pub struct Alike<C: Coefficient>(Recent<Terms<C>, Form<C>>);
+pub struct Alike<C: Coefficient>(Recent<Terms<(Term<C>, C)>, Form<C>>);
 
 impl<C: Coefficient> Alike<C> {
     /// No changes yet.
@@ -20,10 +20,7 @@ impl<C: Coefficient> Alike<C> {
         form: &Form<C>,
         change: impl Fn(&Form<C>) -> Result<Form<C>, Excess>,
     ) -> Result<Form<C>, Excess> {
-        let moved = |of: &Form<C>| {
-            let constant = of.constant.plus(&form.constant)?;
-            Form { constant, terms: of.terms.clone() }.bounded()
-        };
+        let moved = |of: &Form<C>| of.with_constant(of.constant.plus(&form.constant)?);
         if let Some(known) = self.0.find(|terms| terms.is_copy_of(&form.terms)) {
             return moved(&known).or_else(|_| change(form));
         }
@@ -36,9 +33,9 @@ impl<C: Coefficient> Alike<C> {
 }
 
 /// Forms with the same terms as a recent one share them with it, so that [`Alike`] sees it.
-pub struct Shared<C: Coefficient>(Recent<Terms<C>, Terms<C>>);
+pub struct SharedTerms<C: Coefficient>(Recent<Form<C>, Form<C>>);
 
-impl<C: Coefficient> Shared<C> {
+impl<C: Coefficient> SharedTerms<C> {
     /// No forms yet.
     pub fn new() -> Self {
         Self(Recent::default())
@@ -46,10 +43,10 @@ impl<C: Coefficient> Shared<C> {
 
     /// The form, with the terms of a recent one if they are the same.
     pub fn share(&self, form: Form<C>) -> Form<C> {
-        if let Some(terms) = self.0.find(|terms| *terms == form.terms) {
-            return Form { constant: form.constant, terms };
+        if let Some(Form { terms, .. }) = self.0.find(|known| known.terms == form.terms) {
+            return Form { terms, ..form };
         }
-        self.0.keep(form.terms.clone(), form.terms.clone());
+        self.0.keep(form.clone(), form.clone());
         form
     }
 }
@@ -80,7 +77,7 @@ mod tests {
             let put_in = |c| (c == Coord::Axis(Dim::Y)).then(|| more.clone());
             form.substitute(&put_in)?.with_threads()?.plus(&Form::int(1))
         };
-        let (alike, shared) = (Alike::new(), Shared::new());
+        let (alike, shared) = (Alike::new(), SharedTerms::new());
         for round in 0..3 {
             for constant in &constants {
                 for form in &terms {

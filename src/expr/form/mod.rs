@@ -17,7 +17,7 @@ mod within;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-pub(crate) use alike::{Alike, Shared};
+pub(crate) use alike::{Alike, SharedTerms};
 pub use coefficient::{Coefficient, Excess};
 pub use table::LookupTable;
 use terms::Terms;
@@ -71,7 +71,7 @@ pub enum Term<C: Coefficient> {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Form<C: Coefficient> {
     constant: C,
-    terms: Terms<C>,
+    terms: Terms<(Term<C>, C)>,
 }
 
 impl<C: Coefficient> Form<C> {
@@ -288,7 +288,10 @@ impl<C: Coefficient> Form<C> {
 
     /// The same terms with another constant.
     pub fn with_constant(&self, constant: C) -> Result<Self, Excess> {
-        Self { constant, terms: self.terms.clone() }.bounded()
+        let plain = constant.as_int().is_some();
+        let form = Self { constant, terms: self.terms.clone() };
+        // With a plain constant it is no larger than it was.
+        if plain { Ok(form) } else { form.bounded() }
     }
 
     /// Feeds the terms, without the constant, to a hasher.

@@ -5,16 +5,11 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::{Coefficient, Term};
-
-/// Terms with their coefficients. To copy them takes no time, and those that were copied are found equal at once.
+/// A list of terms. To copy it takes no time, and lists that were copied are found equal at once.
 #[derive(Debug, Clone)]
-pub(super) struct Terms<C: Coefficient>(Option<Arc<[Multiple<C>]>>);
+pub(super) struct Terms<T>(Option<Arc<[T]>>);
 
-/// A term and how often it is added.
-type Multiple<C> = (Term<C>, C);
-
-impl<C: Coefficient> Terms<C> {
+impl<T> Terms<T> {
     pub const NONE: Self = Self(None);
 
     /// Whether one is a copy of the other. Others may be equal, too.
@@ -27,50 +22,50 @@ impl<C: Coefficient> Terms<C> {
     }
 }
 
-impl<C: Coefficient> From<Vec<Multiple<C>>> for Terms<C> {
-    fn from(terms: Vec<Multiple<C>>) -> Self {
+impl<T> From<Vec<T>> for Terms<T> {
+    fn from(terms: Vec<T>) -> Self {
         Self((!terms.is_empty()).then(|| terms.into()))
     }
 }
 
-impl<C: Coefficient> Deref for Terms<C> {
-    type Target = [Multiple<C>];
+impl<T> Deref for Terms<T> {
+    type Target = [T];
 
     fn deref(&self) -> &Self::Target {
         self.0.as_deref().unwrap_or_default()
     }
 }
 
-impl<'t, C: Coefficient> IntoIterator for &'t Terms<C> {
-    type Item = &'t Multiple<C>;
-    type IntoIter = std::slice::Iter<'t, Multiple<C>>;
+impl<'t, T> IntoIterator for &'t Terms<T> {
+    type Item = &'t T;
+    type IntoIter = std::slice::Iter<'t, T>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.iter()
     }
 }
 
-impl<C: Coefficient> PartialEq for Terms<C> {
+impl<T: PartialEq> PartialEq for Terms<T> {
     fn eq(&self, other: &Self) -> bool {
         self.is_copy_of(other) || **self == **other
     }
 }
 
-impl<C: Coefficient> Eq for Terms<C> {}
+impl<T: Eq> Eq for Terms<T> {}
 
-impl<C: Coefficient> Ord for Terms<C> {
+impl<T: Ord> Ord for Terms<T> {
     fn cmp(&self, other: &Self) -> Ordering {
         if self.is_copy_of(other) { Ordering::Equal } else { (**self).cmp(&**other) }
     }
 }
 
-impl<C: Coefficient> PartialOrd for Terms<C> {
+impl<T: Ord> PartialOrd for Terms<T> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl<C: Coefficient> Hash for Terms<C> {
+impl<T: Hash> Hash for Terms<T> {
     fn hash<H: Hasher>(&self, state: &mut H) {
         (**self).hash(state);
     }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::Budget;
-use super::address::{Address, Anywhere, is_axis, split};
+use super::address::{Address, Anywhere, Group, is_axis, split};
 use super::fields::linear;
 use super::params::value;
 use super::symbols::Symbols;
 use super::template::Template;
 use crate::expr::{
-    Cond, Excess, Expr, Form, Kind, Range, Scale, Scope, Shared, expand_range, lower, lower_condition,
+    Cond, Excess, Expr, Form, Kind, Range, Scale, Scope, SharedTerms, expand_range, lower, lower_condition,
 };
 use crate::kernel::leaf::{Formula, Ranges};
 use crate::kernel::model::{Access, AccessKind, Field, Statement};
@@ -26,18 +26,6 @@ const MAX_VARIABLES: usize = 64;
 /// A linear element and, in array form, its indices.
 type Element = (Form<Scale>, Option<Arc<[Form<Scale>]>>);
 
-/// Addresses with what they share.
-pub(super) struct Group<'d> {
-    /// Variables to unroll over.
-    pub variables: Option<&'d Named<Ranges>>,
-    /// The addresses and what is done there.
-    pub at: Vec<(AccessKind, &'d Expr)>,
-    /// Bytes touched.
-    pub width: Option<&'d Formula>,
-    /// Only where this holds.
-    pub when: Option<&'d Formula>,
-}
-
 /// Unrolls groups into accesses.
 pub(super) struct Unroller<'a> {
     pub symbols: &'a mut Symbols,
@@ -48,7 +36,7 @@ pub(super) struct Unroller<'a> {
     pub overdrawn: bool,
     /// Combinations that this group may still try.
     pub left: usize,
-    shared: Shared<Scale>,
+    shared: SharedTerms<Scale>,
 }
 
 /// What is known of the accesses of a group.
@@ -65,7 +53,7 @@ impl<'a> Unroller<'a> {
         budget: &'a mut Budget,
         decoder: &'a mut Decoder,
     ) -> Self {
-        Self { symbols, fields, budget, decoder, overdrawn: false, left: 0, shared: Shared::new() }
+        Self { symbols, fields, budget, decoder, overdrawn: false, left: 0, shared: SharedTerms::new() }
     }
 
     /// Appends every access of a group: each combination of the variables, the last one fastest.
@@ -149,13 +137,18 @@ impl<'a> Unroller<'a> {
         };
         for range in &ranges.0 {
             let Some(values) = self.expand(name, range) else { return };
+            let place = self.symbols.unrolled.len();
+            self.symbols.unrolled.push((name.value.clone(), 0));
             for v in values {
-                self.symbols.unrolled.push((name.value.clone(), v));
+                self.symbols.unrolled[place].1 = v;
                 self.nest(inner, group, understood, out);
-                self.symbols.unrolled.pop();
                 if self.exhausted() {
-                    return;
+                    break;
                 }
+            }
+            self.symbols.unrolled.pop();
+            if self.exhausted() {
+                return;
             }
         }
     }
@@ -199,8 +192,8 @@ impl<'a> Unroller<'a> {
         if !self.begins(group) {
             return;
         }
-        for (access, &(_, at)) in accesses.into_iter().zip(&group.at) {
-            if !self.take(1, at.size() + 2 * access.size(), at.span) {
+        for ((access, template), &(_, at)) in accesses.into_iter().zip(templates).zip(&group.at) {
+            if !self.take(1, template.steps(), at.span) {
                 return;
             }
             out.push(access);

@@ -1,7 +1,22 @@
-//! An access as it is written, taken apart.
+//! Accesses as they are written, and taken apart.
 
 use super::symbols::Symbols;
 use crate::expr::{Binding, Coord, Expr, Kind, Op, Scope};
+use crate::kernel::leaf::{Formula, Ranges};
+use crate::kernel::model::AccessKind;
+use crate::text::Named;
+
+/// Addresses with what they share.
+pub(super) struct Group<'d> {
+    /// Variables to unroll over.
+    pub variables: Option<&'d Named<Ranges>>,
+    /// The addresses and what is done there.
+    pub at: Vec<(AccessKind, &'d Expr)>,
+    /// Bytes touched.
+    pub width: Option<&'d Formula>,
+    /// Only where this holds.
+    pub when: Option<&'d Formula>,
+}
 
 /// An access taken apart.
 pub(super) enum Address<'e> {

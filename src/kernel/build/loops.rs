@@ -1,7 +1,8 @@
 //! The program of a thread: the lists of loads, stores and atomics, or a body with loops and barriers.
 
 use super::Budget;
-use super::accesses::{Group, Unroller, condition};
+use super::accesses::{Unroller, condition};
+use super::address::Group;
 use super::params::value;
 use super::symbols::{LoopName, Symbols};
 use crate::expr::{Coefficient, Cond, Coord, Expr, Form, LoopId, Range, Scale, expand_range, lower};

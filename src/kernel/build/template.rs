@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::accesses::Group;
-use super::address::{Address, split};
+use super::address::{Address, Group, split};
 use super::fields::linear;
 use super::symbols::Symbols;
-use crate::expr::{Binding, Coefficient, Coord, Excess, Expr, Form, LoopId, Scale, Scope, Term, lower};
+use crate::expr::{Binding, Coefficient, Cond, Coord, Excess, Expr, Form, LoopId, Scale, Scope, Term, lower};
 use crate::kernel::model::{Access, Field};
 
 /// A form in which the variables of the `for` are open.
@@ -23,6 +22,8 @@ pub(super) struct Template {
     access: Access,
     element: Open,
     indices: Option<Vec<Open>>,
+    /// Parts of what is written, and of what is made of it.
+    sizes: (usize, usize),
 }
 
 impl Template {
@@ -42,14 +43,14 @@ impl Template {
         let scope = WithOpen { symbols, names: &names };
         let values: Vec<i64> = scope.values()?;
         let of = |(access, at): (&Access, &Expr)| {
-            let template = Self::of(access, at, &scope, &fields[usize::from(access.field.0)])?;
+            let template = Self::understood(access, at, &scope, &fields[usize::from(access.field.0)])?;
             let again = template.at(&values).ok()?;
             (again.element == access.element && again.indices == access.indices).then_some(template)
         };
         if may { accesses.iter().zip(group.at.iter().map(|at| at.1)).map(of).collect() } else { None }
     }
 
-    fn of(access: &Access, at: &Expr, scope: &WithOpen<'_>, field: &Field) -> Option<Self> {
+    fn understood(access: &Access, at: &Expr, scope: &WithOpen<'_>, field: &Field) -> Option<Self> {
         let lowered = |e: &Expr| lower(e, scope).ok();
         let open = |form: &Form<Scale>| scope.open(form);
         let (element, indices) = match split(at, scope.symbols)? {
@@ -60,7 +61,15 @@ impl Template {
                 (element, Some(indices.iter().map(open).collect::<Option<_>>()?))
             }
         };
-        Some(Self { access: access.clone(), element, indices })
+        let forms = || std::iter::once(&element).chain(indices.iter().flatten());
+        let when = access.when.as_ref().map_or(0, Cond::size);
+        let sizes = (at.size(), when + forms().map(|open| open.rest.size()).sum::<usize>());
+        Some(Self { access: access.clone(), element, indices, sizes })
+    }
+
+    /// What an access takes of the steps for unrolling: once for what is written, twice for what is made and kept.
+    pub fn steps(&self) -> usize {
+        self.sizes.0 + 2 * self.sizes.1
     }
 
     /// The access for some values of the variables.

@@ -101,7 +101,7 @@ fn run(
     let warps = warps_of(launch.candidate.block(), tally.pipe.warp);
     let prepared = Prepared::new(program);
     // What threads contribute to forms is the same in all blocks, and kept if it is not too much.
-    let is_kept = warps.len().saturating_mul(prepared.forms) <= MOST_KEPT;
+    let is_kept = warps.len().saturating_mul(prepared.gains) <= MOST_KEPT;
     let mut thread_parts: Vec<ThreadParts> = Vec::new();
     thread_parts.resize_with(if is_kept { warps.len() } else { 1 }, Vec::new);
     let all = blocks.len() * warps.len();

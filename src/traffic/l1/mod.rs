@@ -18,6 +18,7 @@ mod patterns;
 mod pipe;
 mod plan;
 mod prepared;
+mod repeated;
 mod running;
 mod sectors;
 mod sets;

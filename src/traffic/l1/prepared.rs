@@ -3,8 +3,11 @@
 //! Where a form is affine, it is the sum of what threads, blocks and the numbers of iterations contribute. Only the
 //! first differs between lanes, and it is the same in all blocks: it is found once for each warp of a block.
 
+use rustc_hash::FxHashMap;
+
 use crate::expr::{Cond, Coord, Form, Term};
-use crate::launch::{Instruction, Program};
+use crate::kernel::FieldId;
+use crate::launch::Program;
 use crate::space::Strides;
 
 /// A form that is a constant and multiples of places of threads and blocks and of numbers of iterations.
@@ -21,7 +24,7 @@ pub(super) struct Affine {
 #[derive(Debug)]
 pub(super) struct PreparedForm<'a> {
     pub(super) form: &'a Form<i64>,
-    /// Its number among those of the program.
+    /// The number of what it gains from threads, which other forms may gain, too.
     pub(super) number: usize,
     /// As [`Form::size`].
     pub(super) size: usize,
@@ -52,21 +55,24 @@ pub(super) enum CondParts<'a> {
 pub(super) struct Prepared<'a> {
     /// Guards of the work items.
     pub(super) guards: Vec<Option<PreparedCond<'a>>>,
-    /// Conditions and elements of the instructions.
-    pub(super) accesses: Vec<(Option<PreparedCond<'a>>, PreparedForm<'a>)>,
+    /// Conditions of instructions.
+    pub(super) conditions: Vec<PreparedCond<'a>>,
+    /// The condition, by its number, and the element of each instruction.
+    pub(super) accesses: Vec<(Option<usize>, PreparedForm<'a>)>,
     /// First and last values of the loops.
     pub(super) loops: Vec<[PreparedForm<'a>; 2]>,
-    /// How many forms there are.
-    pub(super) forms: usize,
+    /// How many different things forms gain from threads.
+    pub(super) gains: usize,
 }
 
 impl<'a> Prepared<'a> {
     pub(super) fn new(program: &'a Program<i64>) -> Self {
-        let mut preparing = Preparing { variables: vec![None; program.loops.len()], forms: 0 };
+        let variables = vec![None; program.loops.len()];
+        let mut preparing = Preparing { variables, known: FxHashMap::default(), gains: 0 };
         // Loops come in the order of the document: those around one before it.
         let mut loops = Vec::with_capacity(program.loops.len());
         for (number, range) in program.loops.iter().enumerate() {
-            let ends = [&range.from, &range.to].map(|form| preparing.form(form));
+            let ends = [&range.from, &range.to].map(|form| preparing.form(form, None));
             preparing.variables[number] = ends[0].affine.clone().map(|mut first| {
                 first.loops.push((number, range.step));
                 first
@@ -74,25 +80,45 @@ impl<'a> Prepared<'a> {
             loops.push(ends);
         }
         let guards = program.items.iter().map(|i| i.guard.as_ref().map(|c| preparing.cond(c))).collect();
-        let one = |i: &'a Instruction<i64>| {
-            (i.when.as_ref().map(|c| preparing.cond(c)), preparing.form(&i.element))
-        };
-        let accesses = program.instructions.iter().map(one).collect();
-        Self { guards, accesses, loops, forms: preparing.forms }
+        let mut conditions: Vec<PreparedCond> = Vec::new();
+        let mut accesses = Vec::with_capacity(program.instructions.len());
+        let mut before = None;
+        for instruction in &program.instructions {
+            let when = instruction.when.as_ref();
+            if when.is_some() && when != before {
+                conditions.extend(when.map(|when| preparing.cond(when)));
+                before = when;
+            }
+            let element = preparing.form(&instruction.element, Some((instruction.field, instruction.width)));
+            accesses.push((when.and_then(|_| conditions.len().checked_sub(1)), element));
+        }
+        Self { guards, conditions, accesses, loops, gains: preparing.gains }
     }
 }
+
+/// What a form gains from threads, and, for an address, the field and the width of its access.
+type Gain = (Strides, Option<(FieldId, i64)>);
 
 struct Preparing {
     /// The variables of loops.
     variables: Vec<Option<Affine>>,
-    forms: usize,
+    known: FxHashMap<Gain, usize>,
+    gains: usize,
 }
 
 impl Preparing {
-    fn form<'a>(&mut self, form: &'a Form<i64>) -> PreparedForm<'a> {
-        self.forms += 1;
+    fn form<'a>(&mut self, form: &'a Form<i64>, access: Option<(FieldId, i64)>) -> PreparedForm<'a> {
         let affine = self.affine(form);
-        PreparedForm { form, number: self.forms - 1, size: form.size(), affine }
+        let gains = &mut self.gains;
+        let mut next = || {
+            *gains += 1;
+            *gains - 1
+        };
+        let number = match &affine {
+            Some(affine) => *self.known.entry((affine.thread, access)).or_insert_with(next),
+            None => next(),
+        };
+        PreparedForm { form, number, size: form.size(), affine }
     }
 
     fn affine(&self, form: &Form<i64>) -> Option<Affine> {
@@ -134,8 +160,8 @@ impl Preparing {
     fn parts<'a>(&mut self, cond: &'a Cond<i64>) -> CondParts<'a> {
         match cond {
             Cond::Const(held) => CondParts::Const(*held),
-            Cond::NonNegative(form) => CondParts::NonNegative(self.form(form)),
-            Cond::Zero(form) => CondParts::Zero(self.form(form)),
+            Cond::NonNegative(form) => CondParts::NonNegative(self.form(form, None)),
+            Cond::Zero(form) => CondParts::Zero(self.form(form, None)),
             Cond::All(all) => CondParts::All(all.iter().map(|c| self.parts(c)).collect()),
             Cond::Any(any) => CondParts::Any(any.iter().map(|c| self.parts(c)).collect()),
         }

@@ -2,7 +2,7 @@
 
 use super::lanes::{Lanes, MOST_LANES};
 use super::prepared::{CondParts, Prepared, PreparedCond, PreparedForm};
-use super::running::{FirstValue, RunningLoop, ThreadPart, ThreadParts};
+use super::running::{RunningLoop, ThreadPart, ThreadParts};
 use super::tally::WarpTally;
 use super::values::{self, CoordValues, LaneVector, WarpValues, lanes_of, mask_of};
 use crate::effort::{spend, spend_on};
@@ -13,41 +13,42 @@ use crate::launch::{Launch, NotRun, Program, Step};
 use crate::quantity::{ItemCount, Times};
 use crate::space::{Block, BlockIndex, Domain, Thread};
 
-/// Most iterations of one loop that are run.
-const MOST_ITERATIONS: i64 = 32;
 /// No block has more threads along a dimension.
 const MOST_THREADS: i128 = 1 << 32;
 /// Most warp-wide instructions of one warp.
-const MOST_OF_WARP: usize = 1 << 18;
+pub(super) const MOST_OF_WARP: usize = 1 << 18;
 /// Accesses that are remembered for one form and warp.
-const MOST_MET: usize = 16;
+const MOST_MET: usize = 64;
 /// Parts of affine forms that are no larger, without their sign, have sums that fit, in bytes as well.
 const LARGEST: i64 = 1 << 54;
 /// Most bytes of an element whose address is known to fit.
 const MOST_BYTES: i64 = 64;
 /// Steps for a part of an address or a condition, in one lane.
-const STEPS_OF_PART: u64 = 2;
+pub(super) const STEPS_OF_PART: u64 = 2;
 /// Steps for an access in which no lane takes part.
 const STEPS_OF_ACCESS: u64 = 6;
 
 /// One warp as it runs.
 pub(super) struct RunningWarp<'a> {
-    program: &'a Program<i64>,
-    prepared: &'a Prepared<'a>,
-    block: BlockIndex,
-    lanes: &'a [Thread],
-    thread_parts: &'a mut ThreadParts,
+    pub(super) program: &'a Program<i64>,
+    pub(super) prepared: &'a Prepared<'a>,
+    pub(super) block: BlockIndex,
+    pub(super) lanes: &'a [Thread],
+    pub(super) thread_parts: &'a mut ThreadParts,
     /// Lanes in which each work item works: by its guard, and inside the domain as well.
     guarded: Vec<u64>,
     inside: Vec<u64>,
     /// Work items of the lanes, whether their guard holds or not.
     work_items: u32,
     /// Threads along x, y, z by lane.
-    threads: [LaneVector; 3],
-    loops: Vec<Option<RunningLoop>>,
+    pub(super) threads: [LaneVector; 3],
+    pub(super) loops: Vec<Option<RunningLoop>>,
+    /// The condition of an access that was looked at last in this iteration, the lanes in which that was asked, and those
+    /// in which it holds.
+    pub(super) last_held: Option<(usize, u64, u64)>,
     extents: Domain,
     shape: Block,
-    left: usize,
+    pub(super) left: usize,
 }
 
 impl<'a> RunningWarp<'a> {
@@ -62,7 +63,7 @@ impl<'a> RunningWarp<'a> {
         let lanes = &lanes[..lanes.len().min(MOST_LANES)];
         let along = |d: usize| std::array::from_fn(|lane| lanes.get(lane).map_or(0, |thread| thread[d]));
         if thread_parts.is_empty() {
-            thread_parts.resize_with(prepared.forms, || None);
+            thread_parts.resize_with(prepared.gains, || None);
         }
         Self {
             program,
@@ -75,6 +76,7 @@ impl<'a> RunningWarp<'a> {
             inside: Vec::new(),
             work_items: 0,
             loops: vec![None; program.loops.len()],
+            last_held: None,
             extents: kernel.extents(),
             shape: launch.candidate.block(),
             left: MOST_OF_WARP,
@@ -141,7 +143,7 @@ impl<'a> RunningWarp<'a> {
 
     /// What a form gains from threads, made when first needed, and by how much it is more; `None` where it is not
     /// affine or may be too large. None of both is larger than [`LARGEST`].
-    fn part(&mut self, form: &PreparedForm) -> Option<(&mut ThreadPart, i64)> {
+    pub(super) fn part(&mut self, form: &PreparedForm) -> Option<(&mut ThreadPart, i64)> {
         let affine = form.affine.as_ref()?;
         let mut by = i128::from(affine.constant);
         for d in 0..3 {
@@ -174,7 +176,7 @@ impl<'a> RunningWarp<'a> {
     }
 
     /// The values of a form in some lanes.
-    fn all_values(&mut self, form: &PreparedForm, asked: u64) -> Result<LaneVector, NotRun> {
+    pub(super) fn all_values(&mut self, form: &PreparedForm, asked: u64) -> Result<LaneVector, NotRun> {
         if let Some((part, by)) = self.part(form) {
             return Ok(part.values.map(|value| value + by));
         }
@@ -192,6 +194,20 @@ impl<'a> RunningWarp<'a> {
         let Some(cond) = cond else { return Ok(asked) };
         spend_on(cond.size, STEPS_OF_PART * u64::from(asked.count_ones()))?;
         self.held(&cond.parts, asked)
+    }
+
+    /// The lanes of `asked` in which a condition of accesses holds.
+    fn where_done(&mut self, condition: usize, asked: u64) -> Result<u64, NotRun> {
+        let cond = &self.prepared.conditions[condition];
+        spend_on(cond.size, STEPS_OF_PART * u64::from(asked.count_ones()))?;
+        match self.last_held {
+            Some((last, in_lanes, held)) if (last, in_lanes) == (condition, asked) => Ok(held),
+            _ => {
+                let held = self.held(&cond.parts, asked)?;
+                self.last_held = Some((condition, asked, held));
+                Ok(held)
+            }
+        }
     }
 
     fn held(&mut self, cond: &CondParts, asked: u64) -> Result<u64, NotRun> {
@@ -222,7 +238,7 @@ impl<'a> RunningWarp<'a> {
         }
     }
 
-    fn steps(
+    pub(super) fn steps(
         &mut self,
         steps: &'a [Step],
         active: u64,
@@ -254,7 +270,10 @@ impl<'a> RunningWarp<'a> {
         let items = instruction.items.iter().map(|i| works[usize::from(i)]);
         let needed = items.fold(0, |any, works| any | works) & active;
         let (when, element) = &self.prepared.accesses[position];
-        let active = self.where_true(when.as_ref(), needed)?;
+        let active = match *when {
+            Some(condition) => self.where_done(condition, needed)?,
+            None => needed,
+        };
         if active == 0 {
             return Ok(());
         }
@@ -294,88 +313,6 @@ impl<'a> RunningWarp<'a> {
         tally.access(program, position, Lanes { addresses: &addresses[..lanes], active }, weight);
         Ok(())
     }
-
-    /// All lanes begin at their own first value and go on until the last has reached its end.
-    fn repeat(
-        &mut self,
-        id: LoopId,
-        body: &'a [Step],
-        active: u64,
-        weight: f64,
-        tally: &mut WarpTally,
-    ) -> Result<(), NotRun> {
-        let number = usize::from(id.0);
-        let range = &self.program.loops[number];
-        let [from, to] = &self.prepared.loops[number];
-        spend_on(from.size + to.size, STEPS_OF_PART * u64::from(active.count_ones()))?;
-        let count = |from: i64, to: i64| {
-            let span = if range.step > 0 { to.checked_sub(from) } else { from.checked_sub(to) };
-            let (span, step) = (span?, range.step.checked_abs()?);
-            Some(if span < 0 { 0 } else { (span / step).saturating_add(1) })
-        };
-        if let (Some(first), Some(last)) = (self.same(from), self.same(to)) {
-            let most = count(first, last).ok_or(NotRun::Overflow)?;
-            let (run, weight) = chosen(most, weight, tally);
-            for iteration in 0..run {
-                self.begin(number, iteration, || FirstValue::Same(first), range.step)?;
-                tally.end_of_iteration();
-                self.steps(body, active, weight, tally)?;
-            }
-            tally.end_of_iteration();
-            self.loops[number] = None;
-            return Ok(());
-        }
-        let first = self.all_values(from, active)?;
-        let ends = self.all_values(to, active)?;
-        let mut counts = [0; MOST_LANES];
-        let (mut most, mut largest) = (0, 0);
-        for lane in lanes_of(active) {
-            counts[lane] = count(first[lane], ends[lane]).ok_or(NotRun::Overflow)?;
-            most = counts[lane].max(most);
-            largest = first[lane].unsigned_abs().max(largest);
-        }
-        let (run, weight) = chosen(most, weight, tally);
-        let mut running = active;
-        for iteration in 0..run {
-            let each = || FirstValue::Each(Box::new(first), u128::from(largest));
-            self.begin(number, iteration, each, range.step)?;
-            running &= mask_of(&counts, |count| iteration < count);
-            tally.end_of_iteration();
-            self.steps(body, running, weight, tally)?;
-        }
-        tally.end_of_iteration();
-        self.loops[number] = None;
-        Ok(())
-    }
-
-    /// The value of a form, if it is known to be the same in all lanes.
-    fn same(&mut self, form: &PreparedForm) -> Option<i64> {
-        let (part, by) = self.part(form)?;
-        (part.low == part.high).then_some(part.low + by)
-    }
-
-    /// Begins an iteration of a loop.
-    fn begin(
-        &mut self,
-        number: usize,
-        iteration: i64,
-        first: impl FnOnce() -> FirstValue,
-        step: i64,
-    ) -> Result<(), NotRun> {
-        self.left = self.left.checked_sub(1).ok_or(NotRun::Stopped(MOST_OF_WARP))?;
-        match &mut self.loops[number] {
-            Some(running) => running.iteration = iteration,
-            none => *none = Some(RunningLoop { first: first(), step, iteration }),
-        }
-        Ok(())
-    }
-}
-
-/// How many of the iterations of a loop are run, and how often each is meant.
-fn chosen(most: i64, weight: f64, tally: &mut WarpTally) -> (i64, f64) {
-    let run = most.min(MOST_ITERATIONS);
-    tally.counts.sampled |= run < most;
-    (run, if run < most { weight * most as f64 / run as f64 } else { weight })
 }
 
 impl WarpValues for RunningWarp<'_> {

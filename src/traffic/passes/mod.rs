@@ -43,7 +43,8 @@ impl FieldCounter<'_> {
     /// What a program of several parts touches again, by field.
     pub(super) fn passes(&mut self, scene: &Scene<'_>, parts: &[Part]) -> Result<Vec<Passes>, Uncounted> {
         let found = vec![Passes::default(); scene.fields.len()];
-        let mut walk = Walk { counts: self, scene, known: Default::default(), found };
+        let (known, known_of_both) = Default::default();
+        let mut walk = Walk { counts: self, scene, known, known_of_both, found };
         walk.sequence(parts, 0)?;
         for passes in &mut walk.found {
             if passes.in_stretches > Bytes::ZERO {

@@ -32,6 +32,9 @@ pub(super) enum Place {
 /// A count that may be needed several times: of a field, and of some parts.
 pub(super) type Key = (usize, Which, Place, Vec<Section>);
 
+/// What both of two parts touch, which may be needed several times, too.
+type BothKey = (usize, [Which; 2], Place, [Vec<Section>; 2]);
+
 /// Instructions in a range of positions, in one iteration of so many loops around them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Section {
@@ -110,6 +113,7 @@ pub(super) struct Walk<'w, 'c, 's> {
     pub(super) scene: &'w Scene<'s>,
     /// Of one iteration, and of all of them.
     pub(super) known: [HashMap<Key, f64>; 2],
+    pub(super) known_of_both: HashMap<BothKey, f64>,
     pub(super) found: Vec<Passes>,
 }
 
@@ -160,6 +164,11 @@ impl Walk<'_, '_, '_> {
         if a <= 0.0 || b <= 0.0 {
             return Ok(0.0);
         }
+        let of = [of_these, of_those].map(|which| self.name(field, which));
+        let key = (field, of, place, [these.to_vec(), those.to_vec()]);
+        if let Some(&bytes) = self.known_of_both.get(&key) {
+            return Ok(bytes);
+        }
         let fields = &self.scene.fields[field];
         let parts = |which, spans: &[Section]| -> Vec<FieldTouches> {
             spans.iter().map(|s| touched(fields, which).part(&s.range, s.depth)).collect()
@@ -168,8 +177,9 @@ impl Walk<'_, '_, '_> {
         let (blocks, unit) = self.at(place);
         let all: Vec<(&FieldTouches, &[BlockBox])> =
             these.iter().chain(&those).map(|part| (part, blocks.as_slice())).collect();
-        let either = self.counts.union(&all, unit)?;
-        Ok((a + b - either).max(0.0))
+        let bytes = (a + b - self.counts.union(&all, unit)?).max(0.0);
+        self.known_of_both.insert(key, bytes);
+        Ok(bytes)
     }
 
     /// Bytes that some instructions touch in one iteration of the outermost `depth` loops around them.
@@ -242,16 +252,19 @@ impl Walk<'_, '_, '_> {
         Ok(bytes)
     }
 
-    /// Accesses of a field that has no others of other kinds go by one name.
     fn key(&self, field: usize, which: Which, place: Place, spans: Vec<Section>) -> Key {
+        (field, self.name(field, which), place, spans)
+    }
+
+    /// Accesses of a field that has no others of other kinds go by one name.
+    fn name(&self, field: usize, which: Which) -> Which {
         let of = &self.scene.fields[field];
-        let which = match which {
+        match which {
             Which::Fetched if of.atomics.is_none() => Which::Loads,
             Which::All if of.stores.is_empty() => Which::Loads,
             Which::All if of.loads.is_empty() && of.atomics.is_none() => Which::Stores,
             which => which,
-        };
-        (field, which, place, spans)
+        }
     }
 
     pub(super) fn at(&self, place: Place) -> (Vec<BlockBox>, i64) {
