@@ -11,9 +11,9 @@ use super::template::Template;
 use crate::expr::{
     Cond, Excess, Expr, Form, Kind, Range, Scale, Scope, SharedTerms, expand_range, lower, lower_condition,
 };
-use crate::kernel::leaf::{Formula, Ranges};
+use crate::kernel::leaf::Ranges;
 use crate::kernel::model::{Access, AccessKind, Field, Statement};
-use crate::text::{Decoder, Diagnostic, Fault, Named, Span, Spanned, nearest};
+use crate::text::{Decoder, Diagnostic, Fault, Span, Spanned, nearest};
 
 /// Largest width of one access in bytes.
 const MAX_WIDTH: i64 = 1 << 20;
