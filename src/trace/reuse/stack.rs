@@ -65,7 +65,17 @@ impl Stack {
             if place == self.next {
                 return;
             }
-            self.change(place - 1, false);
+            let (old, new) = (place - 1, self.next);
+            if old / (64 * BLOCK) == new / (64 * BLOCK) && new < self.lines.len() {
+                // What its block and group count stays the same.
+                self.words[old / 64] ^= 1 << (old % 64);
+                self.words[new / 64] ^= 1 << (new % 64);
+                self.lines[new] = line;
+                self.next = new + 1;
+                places[line as usize] = number(self.next);
+                return;
+            }
+            self.change(old, false);
         }
         if self.next == self.lines.len() {
             self.renumber(places);
