@@ -8,6 +8,7 @@ use super::super::failure::Failure;
 use super::super::output::OutputArguments;
 use super::cache::CacheArguments;
 use crate::cache::experiment::{Benchmark, BenchmarkResult, run as simulate};
+use crate::parallel;
 use crate::report::trace::ExperimentDocument;
 
 #[derive(Debug, Args)]
@@ -37,12 +38,13 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
 
 fn document(arguments: &Arguments) -> Result<ExperimentDocument, Failure> {
     let cache = arguments.cache.shape_by("modulo")?;
-    let mut rows: Vec<BenchmarkResult> = Vec::new();
-    for benchmark in Benchmark::all() {
-        for &groups in &arguments.max_groups {
-            rows.extend(simulate(benchmark, &cache, arguments.cores, Some(groups), arguments.seeds));
-        }
-    }
+    let all = Benchmark::all();
+    let with_groups = |&benchmark| arguments.max_groups.iter().map(move |&groups| (benchmark, groups));
+    let runs: Vec<(Benchmark, u32)> = all.iter().flat_map(with_groups).collect();
+    let one = |&(benchmark, groups): &(Benchmark, u32)| {
+        simulate(benchmark, &cache, arguments.cores, Some(groups), arguments.seeds)
+    };
+    let rows: Vec<BenchmarkResult> = parallel::map(&runs, one).into_iter().flatten().collect();
     let index = cache.geometry().index().word();
     Ok(ExperimentDocument::new(rows, arguments.cores, arguments.seeds, &index))
 }
