@@ -133,7 +133,7 @@ mod tests {
             }
             return if random.below(4) == 0 { Cond::zero(form) } else { Cond::non_negative(form) };
         }
-        let parts = (0..1 + random.below(4)).map(|_| condition(random, depth - 1)).collect();
+        let parts = (0..=random.below(4)).map(|_| condition(random, depth - 1)).collect();
         if random.below(2) == 0 { Cond::all(parts) } else { Cond::any(parts) }
     }
 

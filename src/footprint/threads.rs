@@ -301,7 +301,7 @@ impl FieldTouches {
                 _ => {
                     out.extend(boxes.iter().filter_map(|ranges| {
                         Region::restricted(ranges, &pattern.when, &pattern.forms, width)
-                    }))
+                    }));
                 }
             }
             before = Some((pattern, first..out.len()));
