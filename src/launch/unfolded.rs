@@ -30,10 +30,10 @@ impl Launch {
 }
 
 impl Program<Scale> {
-    /// What one work item does, of a kernel [said simply](Actions::simplified), with a launch in blocks of a single one, if that says what it does in any
+    /// What one work item does, of a kernel said simply, with a launch in blocks of a single one, if that says what it does in any
     /// launch: only in terms of work items and loops. Along dimensions that are `unfolded` a thread has one
     /// work item, and is it.
-    pub fn of_item(simple: &Actions<'_>, unfolded: [bool; 3]) -> Option<(Launch, Self)> {
+    pub(crate) fn of_item(simple: &Actions<'_>, unfolded: [bool; 3]) -> Option<(Launch, Self)> {
         let kernel = simple.kernel;
         if kernel.launch.grid.is_some() || kernel.launch.units_per_thread.is_some() {
             return None;
