@@ -8,8 +8,8 @@ use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
-use wavecast::ask::{Documents, Operation, RequestLine, RequestOptions, Session};
-use wavecast::report::ErrorDocument;
+use wavecast::ask::{Operation, RequestLine, RequestOptions, Session};
+use wavecast::report::{ErrorDocument, json_line};
 
 /// `WAVECAST_OK` of the header.
 const OK: c_int = 0;
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn wavecast_parse(
     });
     let (handle, message, code) = match read {
         Ok(read) => (Box::into_raw(read), ptr::null_mut(), OK),
-        Err(document) => (ptr::null_mut(), owned(json(&document)), ERROR),
+        Err(document) => (ptr::null_mut(), owned(json_line(&document)), ERROR),
     };
     if kernel.is_null() {
         // SAFETY: the handle was made above, if it is one; nobody else will free it.
@@ -162,8 +162,8 @@ unsafe fn about(
         kernel.session.answer(RequestLine { kernel_ref, device, ..RequestLine::new(op, options) })
     });
     let (text, code) = match answered {
-        Ok(documents) => (documents_json(&documents), OK),
-        Err(document) => (json(&document), ERROR),
+        Ok(documents) => (json_line(&documents), OK),
+        Err(document) => (json_line(&document), ERROR),
     };
     // SAFETY: the caller promises that `result` is null or can be written to.
     unsafe { give(result, owned(text)) };
@@ -223,14 +223,6 @@ fn wrong(name: &str, what: &str) -> ErrorDocument {
         format!("the argument `{name}` {what}"),
         Some("see wavecast.h".to_owned()),
     )
-}
-
-fn json(document: &ErrorDocument) -> String {
-    serde_json::to_string(document).unwrap_or_default()
-}
-
-fn documents_json(documents: &Documents) -> String {
-    serde_json::to_string(documents).unwrap_or_default()
 }
 
 /// A panic must not reach C. A session catches its own; this is for the rest.

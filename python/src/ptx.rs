@@ -13,7 +13,7 @@ use wavecast::cli::assembler::Assembler;
 use wavecast::device;
 use wavecast::ptx::agreement::{Reached, Undecided};
 use wavecast::ptx::{Compiled, Given};
-use wavecast::report::{ErrorDocument, entries_document, reading_document};
+use wavecast::report::{ErrorDocument, entries_document, json_line, reading_document};
 use wavecast::space::{Block, EmptyExtent, Grid};
 use wavecast::text::Fault;
 
@@ -32,8 +32,8 @@ impl Ptx {
     }
 
     /// The entries, as `wavecast read FILE.ptx --format json` lists them.
-    fn entries(&self) -> PyResult<String> {
-        written(&entries_document(&self.0))
+    fn entries(&self) -> String {
+        json_line(&entries_document(&self.0))
     }
 
     /// The blocks that an entry is read for.
@@ -67,7 +67,7 @@ impl Ptx {
             Ok((reading_document(&compiled, compiled.entry(Some(&entry))?, &read), read.document))
         })?;
         let (reading, document) = found.map_err(raised)?;
-        Ok((written(&reading)?, document))
+        Ok((json_line(&reading), document))
     }
 
     /// Runs so many threads of a document's launches, and compares what they touch: a list of what was found for each.
@@ -109,7 +109,7 @@ impl Ptx {
                 "differences": differences.collect::<Vec<_>>(),
             })
         });
-        written(&launches.collect::<Vec<_>>())
+        Ok(json_line(&launches.collect::<Vec<_>>()))
     }
 }
 
@@ -154,14 +154,7 @@ fn sizes<T>(lists: Vec<[i64; 3]>, size: fn([i64; 3]) -> Result<T, EmptyExtent>) 
     all.collect()
 }
 
-fn written(document: &impl serde::Serialize) -> PyResult<String> {
-    serde_json::to_string(document).map_err(|e| PyValueError::new_err(e.to_string()))
-}
-
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands over")]
 fn raised(fault: Fault) -> PyErr {
-    match serde_json::to_string(&ErrorDocument::new([&fault])) {
-        Ok(text) => PyValueError::new_err(text),
-        Err(error) => PyValueError::new_err(error.to_string()),
-    }
+    PyValueError::new_err(json_line(&ErrorDocument::new([&fault])))
 }

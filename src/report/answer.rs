@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
+use super::json::{Layout, write_json};
 use super::table::{Table, within};
 
 /// What a person wants to see of a text.
@@ -65,62 +65,4 @@ pub trait Answer: Serialize {
 pub fn write_line<T: Serialize + ?Sized>(value: &T, out: &mut dyn Write) -> io::Result<()> {
     write_json(value, Layout::Line, out)?;
     out.write_all(b"\n")
-}
-
-/// Where JSON has white space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Layout {
-    /// Nowhere: all is on one line.
-    Line,
-    /// A line for each value, indented by two spaces for each object and array around it.
-    Indented,
-}
-
-/// A value as JSON, without an end of the line. All documents are written through here, in whichever layout, so that
-/// what writes each of them is compiled once.
-pub(crate) fn write_json<T: Serialize + ?Sized>(
-    value: &T,
-    layout: Layout,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let pretty = (layout == Layout::Indented).then(PrettyFormatter::new);
-    value.serialize(&mut Serializer::with_formatter(out, EitherLayout(pretty)))?;
-    Ok(())
-}
-
-/// A value as a line of JSON in a text.
-pub(crate) fn json_line<T: Serialize + ?Sized>(value: &T) -> String {
-    let mut out = Vec::new();
-    write_json(value, Layout::Line, &mut out)
-        .expect("documents have texts for keys, which is all that JSON asks");
-    String::from_utf8(out).expect("JSON of texts is text")
-}
-
-/// White space as somebody has asked for it; without a formatter there is none.
-struct EitherLayout(Option<PrettyFormatter<'static>>);
-
-/// Hands over to the formatter, or to what formatters do without white space.
-macro_rules! hand_over {
-    ($($name:ident($($argument:ident: $ty:ty),*);)*) => {
-        $(fn $name<W: ?Sized + Write>(&mut self, writer: &mut W $(, $argument: $ty)*) -> io::Result<()> {
-            match &mut self.0 {
-                Some(pretty) => pretty.$name(writer $(, $argument)*),
-                None => CompactFormatter.$name(writer $(, $argument)*),
-            }
-        })*
-    };
-}
-
-impl Formatter for EitherLayout {
-    hand_over! {
-        begin_array();
-        end_array();
-        begin_array_value(first: bool);
-        end_array_value();
-        begin_object();
-        end_object();
-        begin_object_key(first: bool);
-        begin_object_value();
-        end_object_value();
-    }
 }

@@ -11,6 +11,7 @@ mod error;
 mod explanation;
 #[cfg(feature = "fit")]
 mod fit;
+mod json;
 #[cfg(feature = "explain")]
 mod page;
 mod prediction;
@@ -35,7 +36,6 @@ mod validation;
 mod yaml;
 
 pub use answer::{Answer, View, write_line};
-pub(crate) use answer::{Layout, json_line, write_json};
 pub use check::{Check, SetsSummary, Warning, check, check_sets, kernels_warnings};
 pub use compared::{Compared, OnDevice, device_shares};
 pub use devices::{DeviceFile, DevicesDocument, ListedDevice, device_list, device_numbers};
@@ -46,6 +46,8 @@ pub use error::{ErrorDocument, ErrorEntry, render_fault, render_warnings};
 pub use explanation::{ExplanationDocument, Sentence, explanation_document};
 #[cfg(feature = "fit")]
 pub use fit::{FitDocument, curve_file, fit_document};
+pub use json::json_line;
+pub(crate) use json::{Layout, write_json};
 #[cfg(feature = "explain")]
 pub use page::{ExplainedRanking, LaunchDetails, answers_page, ranking_page};
 pub use prediction::{

@@ -78,10 +78,10 @@ fn idle(estimator: &Estimator<'_>, p: &Summary) -> Option<Warning> {
     let sms = signed(estimator.device.sm.count.value.0);
     let (blocks, wave) = (p.working_blocks, p.occupancy.wave_blocks.max(1));
     let (whole, last) = (blocks / wave, blocks % wave);
-    let place = Some("occupancy.waves".to_owned());
     if last.saturating_mul(2) >= sms || last == 0 {
         return None;
     }
+    let place = Some("occupancy.waves".to_owned());
     if whole == 0 {
         let message = format!(
             "the launch has {last} blocks with work for {sms} SMs, so that {} SMs have none: give it smaller or more \
@@ -91,36 +91,39 @@ fn idle(estimator: &Estimator<'_>, p: &Summary) -> Option<Warning> {
         return Some(Warning { code: "few-blocks", message, place });
     }
     let share = 1.0 / (whole as f64 + 1.0);
+    if share <= IDLE {
+        return None;
+    }
     let message = format!(
         "after {whole} whole {} of {wave} blocks the last one has {last} blocks for {sms} SMs, so that {} SMs wait: other \
          blocks, folds or sizes may fill it",
         if whole == 1 { "wave" } else { "waves" },
         sms - last
     );
-    (share > IDLE).then_some(Warning { code: "partial-wave", message, place })
+    Some(Warning { code: "partial-wave", message, place })
 }
 
 /// Warns of arrays that do not fit into the memory of the device together.
 fn memory(estimator: &Estimator<'_>, p: &Summary) -> Option<Warning> {
     let capacity = signed(estimator.device.dram.capacity.value.0);
-    let size = |f: &Field| f.elements.as_int()?.checked_mul(f.dtype.bytes)?.checked_mul(f.multiplicity);
-    let fields: Vec<(&Field, i64)> = p
-        .volumes
-        .fields
-        .iter()
-        .map(|f| estimator.kernel.field(f.field))
-        .map(|f| (f, size(f).unwrap_or(i64::MAX)))
-        .collect();
-    let all = fields.iter().map(|f| f.1).fold(0, i64::saturating_add);
-    let (largest, most) = fields.iter().max_by_key(|f| f.1)?;
+    let size = |f: &Field| {
+        let bytes = |f: &Field| f.elements.as_int()?.checked_mul(f.dtype.bytes)?.checked_mul(f.multiplicity);
+        bytes(f).unwrap_or(i64::MAX)
+    };
+    let fields = || p.volumes.fields.iter().map(|f| estimator.kernel.field(f.field));
+    let all = fields().map(size).fold(0, i64::saturating_add);
+    if all <= capacity {
+        return None;
+    }
+    let largest = fields().max_by_key(|f| size(f))?;
     let message = format!(
         "the arrays have {} together, `{}` alone {}, and the device has {} of memory (dram.capacity): take smaller sizes \
          or a device with more",
         bytes(all),
         largest.name,
-        bytes(*most),
+        bytes(size(largest)),
         bytes(capacity)
     );
     let place = Some(format!("fields.{}", largest.name));
-    (all > capacity).then_some(Warning { code: "memory-exceeded", message, place })
+    Some(Warning { code: "memory-exceeded", message, place })
 }
