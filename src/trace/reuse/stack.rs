@@ -22,7 +22,6 @@ pub(super) struct Stack {
     /// The line of each time stamp.
     lines: Vec<u32>,
     next: usize,
-    live: usize,
 }
 
 impl Stack {
@@ -104,7 +103,6 @@ impl Stack {
         *block = block.wrapping_add(one);
         let group = &mut self.groups[word / BLOCK / GROUP];
         *group = group.wrapping_add(one);
-        self.live = if set { self.live + 1 } else { self.live - 1 };
     }
 
     /// Closes the gaps between set bits; makes room for as many again, at least.
@@ -112,28 +110,40 @@ impl Stack {
     #[inline(never)]
     fn renumber(&mut self, places: &mut [u32]) {
         let mut kept = 0;
-        for at in 0..self.next {
-            if self.words[at / 64] >> (at % 64) & 1 == 1 {
-                let line = self.lines[at];
+        for (word, &bits) in self.words.iter().enumerate() {
+            let mut left = bits;
+            while left != 0 {
+                let line = self.lines[word * 64 + left.trailing_zeros() as usize];
+                left &= left - 1;
                 self.lines[kept] = line;
                 kept += 1;
                 places[line as usize] = number(kept);
             }
         }
-        let size = (self.live * 2 + 1).next_power_of_two().max(LEAST);
+        let size = (kept * 2 + 1).next_power_of_two().max(LEAST);
         self.lines.resize(size, 0);
-        self.words.clear();
-        self.words.resize(size / 64, 0);
-        self.blocks.clear();
-        self.blocks.resize((size / 64).div_ceil(BLOCK), 0);
-        self.groups.clear();
-        self.groups.resize(self.blocks.len().div_ceil(GROUP), 0);
-        self.next = 0;
-        self.live = 0;
-        for at in 0..kept {
-            self.change(at, true);
-        }
+        fill(&mut self.words, size / 64, |word| ones(kept, word));
+        let of_block = |block: usize| number(kept.saturating_sub(block * 64 * BLOCK).min(64 * BLOCK));
+        fill(&mut self.blocks, (size / 64).div_ceil(BLOCK), of_block);
+        let (blocks, groups) = (&self.blocks, self.blocks.len().div_ceil(GROUP));
+        fill(&mut self.groups, groups, |group| {
+            blocks[group * GROUP..].iter().take(GROUP).fold(0, |sum, &n| sum.wrapping_add(n))
+        });
         self.next = kept;
+    }
+}
+
+/// So many numbers, made anew.
+fn fill<T>(list: &mut Vec<T>, size: usize, of: impl Fn(usize) -> T) {
+    list.clear();
+    list.extend((0..size).map(of));
+}
+
+/// A word of the first `kept` bits set.
+fn ones(kept: usize, word: usize) -> u64 {
+    match kept.saturating_sub(word * 64) {
+        some @ 0..64 => (1 << some) - 1,
+        _ => u64::MAX,
     }
 }
 
