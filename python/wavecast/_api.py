@@ -30,6 +30,7 @@ class Kernel:
         #: What it was made of.
         self.given = kernel
         self._source, self.text = _source(kernel)
+        self._body = _body(self._source, self.text)
         self.params = params
         self.document = check(self)
 
@@ -284,6 +285,11 @@ def _source(kernel: KernelLike) -> tuple[str, str]:
     return "kernel", json.dumps(plain(kernel))
 
 
+def _body(source: str, text: str) -> str:
+    """What a request has of the kernel: a document is there as JSON already, and a text becomes a JSON string."""
+    return text if source == "kernel" else json.dumps(text)
+
+
 def _with_ptx(text: str, folder: str) -> str:
     """A document with the PTX that it names, as seen from its folder: a request has no folder."""
 
@@ -323,8 +329,7 @@ def _ask(op: str, kernel: KernelLike, device: Device | None, options: dict[str, 
     given = {name: value for name, value in options.items() if value is not None and value is not False}
     named = os.fspath(device) if isinstance(device, os.PathLike) else device
     head = json.dumps({"id": 0, "op": op, "device": named, "options": plain(given, "options")})
-    # A document is in the request already as JSON; a text becomes a JSON string.
-    body = text if source == "kernel" else json.dumps(text)
+    body = kernel._body if isinstance(kernel, Kernel) else _body(source, text)
     sent = f'{head[:-1]}, "{source}": {body}}}'
     answer = json.loads(SESSION.ask(sent))
     if answer["ok"]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import operator
-from typing import Any, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+#: What is as JSON has it already: most of what documents and options hold.
+LEAVES = frozenset({type(None), bool, int, str})
 #: Whole numbers up to here are the same as floats.
 EXACT = 1 << 53
 
@@ -13,12 +16,19 @@ def plain(value: Any, place: str = "document") -> Any:
     """The same with Python's own types: numpy's numbers and arrays, and whatever else is an integer, become
     numbers and lists. A float without a fraction becomes an integer, as sizes are often computed. ``place`` is
     what a message calls the value."""
-    if value is None or isinstance(value, (bool, str)):
+    if type(value) in LEAVES:
         return value
     if isinstance(value, Mapping):
-        return {_key(key): plain(item, f"{place}.{key}") for key, item in value.items()}
+        return {
+            _key(key): item if type(item) in LEAVES else plain(item, f"{place}.{key}")
+            for key, item in value.items()
+        }
+    if isinstance(value, (bool, str)):
+        return value
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
-        return [plain(item, f"{place}[{i}]") for i, item in enumerate(value)]
+        return [
+            item if type(item) in LEAVES else plain(item, f"{place}[{i}]") for i, item in enumerate(value)
+        ]
     return _number(value, place)
 
 
