@@ -4,10 +4,10 @@ use std::path::Path;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rerun-if-env-changed=PATH");
     if std::env::var_os("CARGO_FEATURE_ISL").is_none() {
         return;
     }
+    println!("cargo::rerun-if-env-changed=PATH");
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found =
         |tool: &str| std::env::split_paths(&path).any(|folder| Path::new(&folder).join(tool).is_file());
