@@ -37,3 +37,22 @@ impl<K, V: Clone> Recent<K, V> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_answer_makes_room() {
+        let recent = Recent::default();
+        let known = |question: usize| recent.find(|&k| k == question);
+        for question in 0..MOST + 2 {
+            assert_eq!(known(question), None);
+            recent.keep(question, 10 * question);
+        }
+        assert_eq!(
+            [known(0), known(1), known(2), known(MOST + 1)],
+            [None, None, Some(20), Some(10 * MOST + 10)]
+        );
+    }
+}

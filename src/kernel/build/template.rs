@@ -154,3 +154,95 @@ impl Scope for WithOpen<'_> {
         Scope::known(self.symbols)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::kernel::{Access, Statement, load};
+    use crate::random::Random;
+
+    fn accesses(body: &str) -> Option<Vec<Access>> {
+        let text = format!(
+            "wavecast: 1\nkernel: k\nparams: {{N: 40}}\ndomain: {{x: N, y: 9}}\n\
+             fields:\n  a: {{dtype: f64, shape: [N + 20, 30], halo: 9}}\n  b: {{dtype: f32, size: 9000}}\n\
+             body: [{body}]\n"
+        );
+        let kernel = load("k", &text, &Default::default()).ok()?.kernels.remove(0);
+        let of = |statement: Statement| match statement {
+            Statement::Access(access) => access,
+            other => panic!("{other:?}"),
+        };
+        Some(kernel.body.into_iter().map(of).collect())
+    }
+
+    /// Addresses of all kinds, in groups of some, as they are and written out one by one.
+    #[test]
+    fn what_is_moved_is_what_is_written() {
+        let addresses = [
+            "a[x + r, y]",
+            "a[x - 2*s + r, y + s]",
+            "a[x + 3, y - r]",
+            "a[r + 5, s + 5]",
+            "b + x + 60*(y + r)",
+            "b + 7*r - s + tidx",
+            "b[x + r*s]",
+            "b[x + (x + r)/4]",
+            "b[(x + s) % 5 + r]",
+            "b[max(x + r, s)]",
+            "b[threadIdx.x*(r + 3) + s]",
+            "b + 100*(s + 3) + blockIdx.x*r",
+            "b[x/2 + 3*r]",
+            "b[min(r, s) + x + 9]",
+        ];
+        let conditions = ["", ", when: x > 3", ", when: x + r < 20", ", when: s > 0 && x > r"];
+        let mut random = Random::new(23);
+        let mut compared = 0;
+        for _ in 0..400 {
+            let range = |random: &mut Random| -> Vec<i64> {
+                (0..=random.below(4)).map(|_| i64::try_from(random.below(7)).unwrap() - 3).collect()
+            };
+            let (rs, ss) = (range(&mut random), range(&mut random));
+            let some: Vec<&str> =
+                (0..=random.below(3)).map(|_| addresses[random.below(addresses.len())]).collect();
+            let when = conditions[random.below(conditions.len())];
+            let group = |more: &str, with: &dyn Fn(&str) -> String| {
+                let at: Vec<String> = some.iter().map(|at| format!("'load {}'", with(at))).collect();
+                format!("{{{more}at: [{}]{}}}", at.join(", "), with(when))
+            };
+            let whole = group(&format!("for: {{r: {rs:?}, s: {ss:?}}}, "), &str::to_owned);
+            let mut each = Vec::new();
+            for r in &rs {
+                for s in &ss {
+                    let named = |text: &str, name: &str, value: i64| {
+                        let mut out = String::new();
+                        let mut before = ' ';
+                        for (at, c) in text.char_indices() {
+                            let after = text[at + c.len_utf8()..].chars().next().unwrap_or(' ');
+                            let alone = !before.is_alphanumeric() && !after.is_alphanumeric();
+                            if alone && name.starts_with(c) {
+                                out += &format!("({value})");
+                            } else {
+                                out.push(c);
+                            }
+                            before = c;
+                        }
+                        out
+                    };
+                    each.push(group("", &|text| named(&named(text, "r", *r), "s", *s)));
+                }
+            }
+            let (found, expected) = (accesses(&whole), accesses(&each.join(", ")));
+            assert_eq!(found.is_some(), expected.is_some(), "{whole}");
+            let (Some(found), Some(expected)) = (found, expected) else { continue };
+            compared += 1;
+            let of = |all: &[Access]| -> Vec<_> {
+                let one = |a: &Access| {
+                    let forms = (a.element.clone(), a.indices.clone(), a.when.clone());
+                    (a.kind, a.field, forms, a.width, a.by_item, a.per_item_address)
+                };
+                all.iter().map(one).collect()
+            };
+            assert_eq!(of(&found), of(&expected), "{whole}");
+        }
+        assert!(compared > 300, "{compared}");
+    }
+}
