@@ -10,7 +10,7 @@ use super::input::load_device;
 use super::new::{self, DeviceArguments};
 use super::output::{Format, OutputArguments};
 use crate::device::{self, Device};
-use crate::report::{DeviceFile, device_list, device_numbers, yaml_text};
+use crate::report::{DeviceFile, Layout, device_list, device_numbers, json_line, json_text, yaml_text};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -61,11 +61,10 @@ fn list(output: &OutputArguments) -> Result<(), Failure> {
         ),
         Format::Csv => table.csv(),
         Format::Md => table.markdown(),
-        Format::Json => json_of(&devices.iter().map(DeviceFile::new).collect::<Vec<_>>())?,
-        Format::Jsonl => {
-            let lines = devices.iter().map(|d| json_line(&DeviceFile::new(d)));
-            lines.collect::<Result<Vec<_>, _>>()?.concat()
+        Format::Json => {
+            json_text(&devices.iter().map(DeviceFile::new).collect::<Vec<_>>(), Layout::Indented) + "\n"
         }
+        Format::Jsonl => devices.iter().map(|d| json_line(&DeviceFile::new(d)) + "\n").collect(),
     };
     output.write(&text)
 }
@@ -76,8 +75,8 @@ fn show(arguments: &ShowArguments) -> Result<(), Failure> {
     let device = load_device(&arguments.device, &arguments.device_set, output.is_json())?;
     let file = DeviceFile::new(&device);
     let text = match output.format() {
-        Format::Json => json_of(&file)?,
-        Format::Jsonl => json_line(&file)?,
+        Format::Json => json_text(&file, Layout::Indented) + "\n",
+        Format::Jsonl => json_line(&file) + "\n",
         Format::Csv => device_numbers(&device).csv(),
         Format::Md => device_numbers(&device).markdown(),
         Format::Table => {
@@ -86,14 +85,4 @@ fn show(arguments: &ShowArguments) -> Result<(), Failure> {
         }
     };
     output.write(&text)
-}
-
-fn json_of(value: &impl serde::Serialize) -> Result<String, Failure> {
-    let text = serde_json::to_string_pretty(value);
-    text.map(|t| t + "\n").map_err(|e| Failure::message("json", e.to_string(), None))
-}
-
-fn json_line(value: &impl serde::Serialize) -> Result<String, Failure> {
-    let text = serde_json::to_string(value);
-    text.map(|t| t + "\n").map_err(|e| Failure::message("json", e.to_string(), None))
 }

@@ -47,7 +47,7 @@ pub use explanation::{ExplanationDocument, Sentence, explanation_document};
 #[cfg(feature = "fit")]
 pub use fit::{FitDocument, curve_file, fit_document};
 pub use json::json_line;
-pub(crate) use json::{Layout, write_json};
+pub(crate) use json::{Layout, json_text, write_json};
 #[cfg(feature = "explain")]
 pub use page::{ExplainedRanking, LaunchDetails, answers_page, ranking_page};
 pub use prediction::{

@@ -178,22 +178,23 @@ mod tests {
     #[test]
     fn what_is_moved_is_what_is_written() {
         let addresses = [
-            "a[x + r, y]",
-            "a[x - 2*s + r, y + s]",
-            "a[x + 3, y - r]",
-            "a[r + 5, s + 5]",
-            "b + x + 60*(y + r)",
-            "b + 7*r - s + tidx",
-            "b[x + r*s]",
-            "b[x + (x + r)/4]",
-            "b[(x + s) % 5 + r]",
-            "b[max(x + r, s)]",
-            "b[threadIdx.x*(r + 3) + s]",
-            "b + 100*(s + 3) + blockIdx.x*r",
-            "b[x/2 + 3*r]",
-            "b[min(r, s) + x + 9]",
+            "a[x + R, y]",
+            "a[x - 2*S + R, y + S]",
+            "a[x + 3, y - R]",
+            "a[R + 5, S + 5]",
+            "b + x + 60*(y + R)",
+            "b + 7*R - S + tidx",
+            "b[x + R*S]",
+            "b[x + (x + R)/4]",
+            "b[(x + S) % 5 + R]",
+            "b[max(x + R, S)]",
+            "b[threadIdx.x*(R + 3) + S]",
+            "b + 100*(S + 3) + blockIdx.x*R",
+            "b[x/2 + 3*R]",
+            "b[min(R, S) + x + 9]",
         ];
-        let conditions = ["", ", when: x > 3", ", when: x + r < 20", ", when: s > 0 && x > r"];
+        let conditions = ["", ", when: x > 3", ", when: x + R < 20", ", when: S > 0 && x > R"];
+        let named = |text: &str, r: &str, s: &str| text.replace('R', r).replace('S', s);
         let mut random = Random::new(23);
         let mut compared = 0;
         for _ in 0..400 {
@@ -208,28 +209,9 @@ mod tests {
                 let at: Vec<String> = some.iter().map(|at| format!("'load {}'", with(at))).collect();
                 format!("{{{more}at: [{}]{}}}", at.join(", "), with(when))
             };
-            let whole = group(&format!("for: {{r: {rs:?}, s: {ss:?}}}, "), &str::to_owned);
-            let mut each = Vec::new();
-            for r in &rs {
-                for s in &ss {
-                    let named = |text: &str, name: &str, value: i64| {
-                        let mut out = String::new();
-                        let mut before = ' ';
-                        for (at, c) in text.char_indices() {
-                            let after = text[at + c.len_utf8()..].chars().next().unwrap_or(' ');
-                            let alone = !before.is_alphanumeric() && !after.is_alphanumeric();
-                            if alone && name.starts_with(c) {
-                                out += &format!("({value})");
-                            } else {
-                                out.push(c);
-                            }
-                            before = c;
-                        }
-                        out
-                    };
-                    each.push(group("", &|text| named(&named(text, "r", *r), "s", *s)));
-                }
-            }
+            let whole = group(&format!("for: {{r: {rs:?}, s: {ss:?}}}, "), &|text| named(text, "r", "s"));
+            let pairs = rs.iter().flat_map(|r| ss.iter().map(move |s| (format!("({r})"), format!("({s})"))));
+            let each: Vec<String> = pairs.map(|(r, s)| group("", &|text| named(text, &r, &s))).collect();
             let (found, expected) = (accesses(&whole), accesses(&each.join(", ")));
             assert_eq!(found.is_some(), expected.is_some(), "{whole}");
             let (Some(found), Some(expected)) = (found, expected) else { continue };

@@ -35,7 +35,12 @@ pub(crate) fn write_json<T: Serialize + ?Sized>(
 ///
 /// A map has keys that are no texts; those of documents are.
 pub fn json_line<T: Serialize + ?Sized>(value: &T) -> String {
-    let mut writer = JsonWriter::new(Layout::Line, None);
+    json_text(value, Layout::Line)
+}
+
+/// A value as JSON in a text.
+pub(crate) fn json_text<T: Serialize + ?Sized>(value: &T, layout: Layout) -> String {
+    let mut writer = JsonWriter::new(layout, None);
     writer.buffer.reserve(FIRST);
     value.serialize(&mut writer).expect("keys are texts, which is all that JSON asks");
     String::from_utf8(writer.buffer).expect("JSON of texts is text")
