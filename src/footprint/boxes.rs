@@ -4,6 +4,8 @@
 //! Accesses whose addresses continue each other along a dimension are one access of more threads: the
 //! 25 points of a star become three boxes.
 
+use std::cell::Cell;
+
 use super::arms::{Arms, Box3};
 use super::linear::count_progressions;
 use super::pattern::{Frame, Pattern};
@@ -121,17 +123,29 @@ pub(super) struct Part<'p> {
 }
 
 /// Distinct lines of groups, each under its blocks.
-pub(super) fn count(parts: &[Part<'_>], line: i64) -> Result<u128, Refusal> {
-    if let Some(lines) = count_arms(parts, line)? {
-        return Ok(lines.into());
+pub(super) fn count<'p>(parts: impl Iterator<Item = Part<'p>> + Clone, line: i64) -> Result<u128, Refusal> {
+    // The boxes of one count have the place of those of the count before.
+    let mut boxes = BOXES.take();
+    boxes.clear();
+    let counted = count_arms(parts.clone(), &mut boxes, line);
+    BOXES.set(boxes);
+    match counted? {
+        Some(lines) => Ok(lines.into()),
+        None => count_one_by_one(parts, line),
     }
-    count_one_by_one(parts, line)
+}
+
+thread_local! {
+    static BOXES: Cell<Vec<Box3>> = const { Cell::new(Vec::new()) };
 }
 
 /// The same, if all of it lies in rows and planes.
-fn count_arms(parts: &[Part<'_>], line: i64) -> Result<Option<u64>, Refusal> {
-    let mut boxes = Vec::with_capacity(16);
-    let mut spreads = Vec::with_capacity(2);
+fn count_arms<'p>(
+    parts: impl Iterator<Item = Part<'p>>,
+    boxes: &mut Vec<Box3>,
+    line: i64,
+) -> Result<Option<u64>, Refusal> {
+    let mut spreads = Vec::with_capacity(4);
     for part in parts {
         for group in part.groups {
             let Some(arms) = &group.arms else { return Ok(None) };
@@ -142,15 +156,15 @@ fn count_arms(parts: &[Part<'_>], line: i64) -> Result<Option<u64>, Refusal> {
             }
             if boxes.len() > first {
                 let width = group.width.saturating_add(part.wider);
-                spreads.push(Spread::new(arms, &boxes, first..boxes.len(), width)?);
+                spreads.push(Spread::new(arms, boxes, first..boxes.len(), width)?);
             }
         }
     }
-    placed::count(&spreads, &boxes, line)
+    placed::count(&spreads, boxes, line)
 }
 
 /// The same, in whatever way boxes lie.
-fn count_one_by_one(parts: &[Part<'_>], line: i64) -> Result<u128, Refusal> {
+fn count_one_by_one<'p>(parts: impl Iterator<Item = Part<'p>>, line: i64) -> Result<u128, Refusal> {
     let mut progressions = Vec::with_capacity(16);
     let mut boxes = Vec::new();
     for part in parts {

@@ -227,18 +227,15 @@ impl FieldTouches {
         line: i64,
         counter: &Counter,
     ) -> Result<LineCount, Uncounted> {
-        let simple: Option<Vec<_>> = parts
-            .iter()
-            .map(|&(touched, blocks)| {
-                let Self { frames, wider, .. } = touched;
-                Some(Part { groups: touched.groups.as_deref()?, frames, blocks, wider: *wider })
-            })
-            .collect();
-        if let Some(simple) = simple
-            && line > 0
+        let simple = parts.iter().filter_map(|&(touched, blocks)| {
+            let Self { frames, wider, .. } = touched;
+            Some(Part { groups: touched.groups.as_deref()?, frames, blocks, wider: *wider })
+        });
+        if line > 0
+            && parts.iter().all(|(touched, _)| touched.groups.is_some())
             && counter.engine().is_none_or(|e| e == Engine::Linear)
             && !counter.verifies()
-            && let Ok(lines) = boxes::count(&simple, line)
+            && let Ok(lines) = boxes::count(simple, line)
         {
             return Ok(LineCount { lines, engine: Engine::Linear, verified_by: None, interval_lines: None });
         }

@@ -66,6 +66,12 @@ impl Residues {
     fn along(&mut self, d: usize, from: i64, count: i64, step: i64) {
         let different = self.shares.len();
         let all = whole(different);
+        if step % all == 0 {
+            // All of them lie alike.
+            let middle = from + (count - 1) / 2;
+            self.blocks.iter_mut().for_each(|block| block[d] = middle);
+            return;
+        }
         let period = all / gcd(step, all);
         let looked_at = period.min(count);
         let first = (count - looked_at) / 2;
