@@ -159,10 +159,11 @@ unsafe fn about(
         let options =
             options?.map_or_else(|| Ok(RequestOptions::default()), |text| RequestOptions::read(&text))?;
         let (kernel_ref, device) = (Some(NAME.to_owned()), device?);
-        kernel.session.answer(RequestLine { kernel_ref, device, ..RequestLine::new(op, options) })
+        let request = RequestLine { kernel_ref, device, ..RequestLine::new(op, options) };
+        Ok(json_line(&kernel.session.answer(request)?))
     });
     let (text, code) = match answered {
-        Ok(documents) => (json_line(&documents), OK),
+        Ok(text) => (text, OK),
         Err(document) => (json_line(&document), ERROR),
     };
     // SAFETY: the caller promises that `result` is null or can be written to.

@@ -19,16 +19,11 @@ def plain(value: Any, place: str = "document") -> Any:
     if type(value) in LEAVES:
         return value
     if isinstance(value, Mapping):
-        return {
-            _key(key): item if type(item) in LEAVES else plain(item, f"{place}.{key}")
-            for key, item in value.items()
-        }
+        return {_key(key): plain(item, f"{place}.{key}") for key, item in value.items()}
     if isinstance(value, (bool, str)):
         return value
     if isinstance(value, Sequence) and not isinstance(value, (bytes, bytearray)):
-        return [
-            item if type(item) in LEAVES else plain(item, f"{place}[{i}]") for i, item in enumerate(value)
-        ]
+        return [plain(item, f"{place}[{i}]") for i, item in enumerate(value)]
     return _number(value, place)
 
 

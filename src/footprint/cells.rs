@@ -199,30 +199,29 @@ impl Residues {
         let line = self.line;
         let (first, last) = (remainder(from, line), remainder(to, line));
         let least = (quotient(to, line) - quotient(from, line) + 1).unsigned_abs();
-        // A row that begins far behind the beginning of a line moves its ends into further ones. What is taken away was
-        // added with the least that each row has: nothing wraps in the end.
-        let rows = self.places.iter().zip(&self.rows).take(self.number());
-        let further = rows.fold(0_u64, |sum, (&residue, rows)| {
-            let ends = u64::from(residue + last >= line).wrapping_sub(u64::from(residue + first >= line));
-            sum.wrapping_add(ends.wrapping_mul(*rows))
-        });
-        (least * self.all).wrapping_add(further)
+        let mut total = least * self.all;
+        // A row that begins far behind the beginning of a line moves its ends into further ones.
+        for k in 0..self.number() {
+            let (residue, rows) = (self.places[k], self.rows[k]);
+            if residue + last >= line {
+                total += rows;
+            }
+            if residue + first >= line {
+                total -= rows;
+            }
+        }
+        total
     }
 
     /// A bit for each residue of a row that shares the line of its byte `last` with the line of the byte `first` of the
     /// row after it.
     fn sharing(&self, last: i64, first: i64) -> u64 {
         let next = self.row + first;
-        debug_assert!(next > last, "rows are no longer than the distance between them");
         if next - last >= self.line {
             return 0;
         }
-        // No line ends between the two bytes.
-        let (line, last, apart) = (self.line, remainder(last, self.line), next - last);
-        let shares = |residue: i64| {
-            let at = residue + last;
-            (if at < line { at } else { at - line }) + apart < line
-        };
+        let shares =
+            |residue: i64| quotient(residue + last, self.line) == quotient(residue + next, self.line);
         let places = self.places[..self.number()].iter().enumerate();
         places.fold(0, |bits, (k, &residue)| bits | u64::from(shares(residue)) << k)
     }

@@ -57,7 +57,8 @@ impl<'s, 'w> Compound<'s, 'w> {
 
     fn element<T: Serialize + ?Sized>(&mut self, value: &T) -> Written {
         self.next();
-        value.serialize(&mut *self.writer)
+        value.serialize(&mut *self.writer)?;
+        self.writer.flush()
     }
 
     fn named<T: Serialize + ?Sized>(&mut self, name: &'static str, value: &T) -> Written {

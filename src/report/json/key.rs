@@ -2,7 +2,7 @@
 
 use serde::ser::{self, Impossible, Serialize, Serializer};
 
-use super::text::{Escaping, put_text};
+use super::text::{put_shown, put_text};
 use super::writer::{Unwritable, Written};
 
 /// Writes one text.
@@ -57,10 +57,7 @@ impl Serializer for OneText<'_> {
 
     fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Written {
         let (Self::Name(buffer) | Self::Ready(buffer)) = self;
-        buffer.push(b'"');
-        let written = std::fmt::write(&mut Escaping(buffer), format_args!("{value}"));
-        buffer.push(b'"');
-        written.map_err(ser::Error::custom)
+        put_shown(value, buffer).map_err(ser::Error::custom)
     }
 
     shown! {

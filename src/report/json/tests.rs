@@ -150,6 +150,10 @@ fn what_is_long_goes_on_its_way() {
     let mut out = Counting { pieces: 0, left: 1 << 20 };
     write_json(&long, Layout::Line, &mut out).unwrap();
     assert!(out.pieces > 10 && out.pieces < 30, "{}", out.pieces);
+    let flat = vec![12_345; 100_000];
+    let mut out = Counting { pieces: 0, left: 1 << 20 };
+    write_json(&flat, Layout::Line, &mut out).unwrap();
+    assert!(out.pieces > 10 && out.pieces < 30, "{}", out.pieces);
     let mut full = Counting { pieces: 0, left: 100_000 };
     assert_eq!(write_json(&long, Layout::Line, &mut full).unwrap_err().to_string(), "full");
 }

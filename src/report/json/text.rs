@@ -24,14 +24,22 @@ pub(super) fn put_name(name: &'static str, separator: &str, buffer: &mut Vec<u8>
     buffer.extend_from_slice(separator.as_bytes());
 }
 
-/// What is written into it is escaped.
-pub(super) struct Escaping<'b>(pub(super) &'b mut Vec<u8>);
+/// What a value prints, between quotes.
+pub(super) fn put_shown(value: &(impl fmt::Display + ?Sized), buffer: &mut Vec<u8>) -> fmt::Result {
+    /// What is written into it is escaped.
+    struct Escaping<'b>(&'b mut Vec<u8>);
 
-impl fmt::Write for Escaping<'_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        put_escaped(text, self.0);
-        Ok(())
+    impl fmt::Write for Escaping<'_> {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            put_escaped(text, self.0);
+            Ok(())
+        }
     }
+
+    buffer.push(b'"');
+    let written = fmt::write(&mut Escaping(buffer), format_args!("{value}"));
+    buffer.push(b'"');
+    written
 }
 
 fn put_escaped(text: &str, buffer: &mut Vec<u8>) {
@@ -58,7 +66,7 @@ fn put_escaped(text: &str, buffer: &mut Vec<u8>) {
 }
 
 /// Whether nothing of it is escaped.
-pub(super) fn is_plain(bytes: &[u8]) -> bool {
+fn is_plain(bytes: &[u8]) -> bool {
     let (words, rest) = bytes.as_chunks::<8>();
     match bytes.last_chunk::<8>() {
         // The last eight bytes may be some that were looked at.

@@ -4,7 +4,7 @@ use serde::ser::{self, Serialize, Serializer};
 use serde_json::ser::{CompactFormatter, Formatter};
 
 use super::compound::{Bracket, Compound};
-use super::text::{Escaping, put_text};
+use super::text::{put_shown, put_text};
 use super::writer::{JsonWriter, Unwritable, Written};
 
 /// How `serde_json` names what is JSON already, such as the id of a request.
@@ -15,6 +15,30 @@ macro_rules! numbers {
     ($($name:ident, $write:ident, $ty:ty;)*) => {
         $(fn $name(self, value: $ty) -> Written {
             CompactFormatter.$write(&mut self.buffer, value).map_err(Unwritable)
+        })*
+    };
+}
+
+/// What begins an object or an array.
+macro_rules! compounds {
+    ($($name:ident, $bracket:ident, ($($ty:ty),*);)*) => {
+        $(fn $name(self $(, _: $ty)*) -> Result<Compound<'s, 'w>, Unwritable> {
+            Ok(Compound::begin(self, Bracket::$bracket))
+        })*
+    };
+}
+
+/// The same in the object of a variant.
+macro_rules! variants {
+    ($($name:ident, $bracket:ident;)*) => {
+        $(fn $name(
+            self,
+            _: &'static str,
+            _: u32,
+            variant: &'static str,
+            _: usize,
+        ) -> Result<Compound<'s, 'w>, Unwritable> {
+            Ok(Compound::of_variant(self, variant, Bracket::$bracket))
         })*
     };
 }
@@ -113,30 +137,16 @@ impl<'s, 'w> Serializer for &'s mut JsonWriter<'w> {
         self.flush()
     }
 
-    fn serialize_seq(self, _: Option<usize>) -> Result<Compound<'s, 'w>, Unwritable> {
-        Ok(Compound::begin(self, Bracket::Square))
+    compounds! {
+        serialize_seq, Square, (Option<usize>);
+        serialize_tuple, Square, (usize);
+        serialize_tuple_struct, Square, (&'static str, usize);
+        serialize_map, Curly, (Option<usize>);
     }
 
-    fn serialize_tuple(self, _: usize) -> Result<Compound<'s, 'w>, Unwritable> {
-        Ok(Compound::begin(self, Bracket::Square))
-    }
-
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Compound<'s, 'w>, Unwritable> {
-        Ok(Compound::begin(self, Bracket::Square))
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-        _: usize,
-    ) -> Result<Compound<'s, 'w>, Unwritable> {
-        Ok(Compound::of_variant(self, variant, Bracket::Square))
-    }
-
-    fn serialize_map(self, _: Option<usize>) -> Result<Compound<'s, 'w>, Unwritable> {
-        Ok(Compound::begin(self, Bracket::Curly))
+    variants! {
+        serialize_tuple_variant, Square;
+        serialize_struct_variant, Curly;
     }
 
     fn serialize_struct(self, name: &'static str, _: usize) -> Result<Compound<'s, 'w>, Unwritable> {
@@ -144,20 +154,7 @@ impl<'s, 'w> Serializer for &'s mut JsonWriter<'w> {
         Ok(Compound::begin(self, bracket))
     }
 
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-        _: usize,
-    ) -> Result<Compound<'s, 'w>, Unwritable> {
-        Ok(Compound::of_variant(self, variant, Bracket::Curly))
-    }
-
     fn collect_str<T: std::fmt::Display + ?Sized>(self, value: &T) -> Written {
-        self.buffer.push(b'"');
-        let written = std::fmt::write(&mut Escaping(&mut self.buffer), format_args!("{value}"));
-        self.buffer.push(b'"');
-        written.map_err(ser::Error::custom)
+        put_shown(value, &mut self.buffer).map_err(ser::Error::custom)
     }
 }

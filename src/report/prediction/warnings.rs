@@ -106,10 +106,8 @@ fn idle(estimator: &Estimator<'_>, p: &Summary) -> Option<Warning> {
 /// Warns of arrays that do not fit into the memory of the device together.
 fn memory(estimator: &Estimator<'_>, p: &Summary) -> Option<Warning> {
     let capacity = signed(estimator.device.dram.capacity.value.0);
-    let size = |f: &Field| {
-        let bytes = |f: &Field| f.elements.as_int()?.checked_mul(f.dtype.bytes)?.checked_mul(f.multiplicity);
-        bytes(f).unwrap_or(i64::MAX)
-    };
+    let fits = |f: &Field| f.elements.as_int()?.checked_mul(f.dtype.bytes)?.checked_mul(f.multiplicity);
+    let size = |f: &Field| fits(f).unwrap_or(i64::MAX);
     let fields = || p.volumes.fields.iter().map(|f| estimator.kernel.field(f.field));
     let all = fields().map(size).fold(0, i64::saturating_add);
     if all <= capacity {
