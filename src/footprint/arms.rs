@@ -13,6 +13,8 @@ static NUMBERS: AtomicI64 = AtomicI64::new(0);
 pub(super) const DIMS: usize = 3;
 /// Gaps that threads fill where there are so many of them along a dimension.
 const FILLED: i64 = 2;
+/// Bytes of lines for which it is known which arms lie alike in them: those of sectors, of fetches and of lines.
+const LINES: [i64; 3] = [32, 64, 128];
 
 /// A stride and the dimension of threads that it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,11 +40,52 @@ pub(super) struct Arms {
     pub(super) number: i64,
     /// Ascending by stride; all of them positive.
     pub(super) levels: Vec<Level>,
-    /// Ascending by first place. They hold for any number of threads.
-    fine: Vec<Arm>,
+    /// They hold for any number of threads.
+    fine: ArmList,
     /// Fewer of them, for at least `enough` threads along each level.
-    coarse: Vec<Arm>,
+    coarse: ArmList,
     enough: i64,
+}
+
+/// Arms in the order of their first places.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct ArmList {
+    pub(super) all: Vec<Arm>,
+    /// Fewest bytes from the last place of an arm to the first one of the next.
+    pub(super) nearest: i64,
+    /// For each of [`LINES`], the first of those arms that are as long and lie alike in such lines, and how many they
+    /// are.
+    alike: [Vec<(usize, u64)>; LINES.len()],
+}
+
+impl ArmList {
+    fn new(all: Vec<Arm>, levels: &[Level]) -> Self {
+        let nearest = |pair: &[Arm]| {
+            let last = levels.iter().zip(pair[0].more).fold(pair[0].base, |last, (level, more)| {
+                last.saturating_add(level.stride.saturating_mul(more))
+            });
+            pair[1].base.saturating_sub(last)
+        };
+        let nearest = all.windows(2).map(nearest).min().unwrap_or(i64::MAX);
+        let alike = LINES.map(|line| {
+            let kind = |arm: &Arm| (arm.more, arm.base.rem_euclid(line));
+            let mut alike: Vec<(usize, u64)> = Vec::new();
+            for (number, arm) in all.iter().enumerate() {
+                match alike.iter_mut().find(|(first, _)| kind(&all[*first]) == kind(arm)) {
+                    Some((_, count)) => *count += 1,
+                    None => alike.push((number, 1)),
+                }
+            }
+            alike
+        });
+        Self { all, nearest, alike }
+    }
+
+    /// The first of those arms that are as long and lie alike in lines of so many bytes, and how many they are; `None` for
+    /// lines of which that is not known.
+    pub(super) fn alike_in(&self, line: i64) -> Option<&[(usize, u64)]> {
+        LINES.iter().zip(&self.alike).find(|known| *known.0 == line).map(|known| known.1.as_slice())
+    }
 }
 
 impl Arms {
@@ -59,15 +102,15 @@ impl Arms {
         let single: Vec<Arm> = bases.iter().map(|&base| Arm::single(base, &levels)).collect();
         let sides =
             |least: i64| -> Vec<i64> { levels.iter().map(|level| places[level.dim].max(least)).collect() };
-        let fine = joined(single.clone(), &sides(1));
-        let coarse = joined(single, &sides(FILLED));
+        let fine = ArmList::new(joined(single.clone(), &sides(1)), &levels);
+        let coarse = ArmList::new(joined(single, &sides(FILLED)), &levels);
         let enough = if coarse == fine { 1 } else { FILLED };
         let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
         Some(Self { number, levels, fine, coarse, enough })
     }
 
     /// Those for blocks with at least so many threads along each level.
-    pub(super) fn for_threads(&self, least: i64) -> &[Arm] {
+    pub(super) fn for_threads(&self, least: i64) -> &ArmList {
         if least >= self.enough { &self.coarse } else { &self.fine }
     }
 }
@@ -160,18 +203,33 @@ mod tests {
         bases.sort_unstable();
         bases.dedup();
         let arms = Arms::new([8, row, plane].into(), &bases, [1; 3]).unwrap();
-        assert_eq!((arms.for_threads(2).len(), arms.for_threads(1).len()), (3, 5));
-        assert!(arms.for_threads(2).iter().any(|a| a.more == [8, 0, 0] && a.at == [0, 4, 4]));
+        assert_eq!((arms.for_threads(2).all.len(), arms.for_threads(1).all.len()), (3, 5));
+        assert!(arms.for_threads(2).all.iter().any(|a| a.more == [8, 0, 0] && a.at == [0, 4, 4]));
         let box27: Vec<i64> = (0..27).map(|i| 8 * (i % 3) + row * (i / 3 % 3) + plane * (i / 9)).collect();
         let arms = Arms::new([8, row, plane].into(), &box27, [1; 3]).unwrap();
-        assert_eq!((arms.for_threads(1).len(), arms.for_threads(1)[0].more), (1, [2, 2, 2]));
+        let list = arms.for_threads(1);
+        assert_eq!((list.all.len(), list.all[0].more, list.nearest), (1, [2, 2, 2], i64::MAX));
+    }
+
+    /// Directions of a lattice lie in arrays of their own: those that lie alike in lines are told from others.
+    #[test]
+    fn arms_that_lie_alike_are_counted() {
+        let (row, array) = (800, 800 * 1000);
+        let bases: Vec<i64> =
+            [0, 8, -8, row, 3 * row, 136, -8].into_iter().zip(0..).map(|(at, k)| at + k * array).collect();
+        let arms = Arms::new([8, row, 0].into(), &bases, [1; 3]).unwrap();
+        let list = arms.for_threads(1);
+        assert_eq!(list.alike_in(128), Some(&[(0, 1), (1, 2), (2, 2), (3, 1), (4, 1)][..]));
+        assert_eq!(list.alike_in(32), Some(&[(0, 3), (1, 2), (2, 2)][..]));
+        assert_eq!(list.alike_in(4096), None);
+        assert_eq!(list.nearest, array + 136 - 3 * row);
     }
 
     /// Every second row of a column is whole where a thread has two rows.
     #[test]
     fn places_of_a_thread_fill_gaps() {
         let bases: Vec<i64> = (0..5).map(|k| 2 * k * 800).collect();
-        let count = |places| Arms::new([8, 800, 0].into(), &bases, places).unwrap().for_threads(1).len();
+        let count = |places| Arms::new([8, 800, 0].into(), &bases, places).unwrap().for_threads(1).all.len();
         assert_eq!((count([1, 1, 1]), count([2, 1, 1]), count([1, 2, 1])), (5, 5, 1));
     }
 }

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use super::arms::{Arm, Arms, Box3, DIMS};
+use super::arms::{Arm, ArmList, Arms, Box3, DIMS};
 use super::cells::{Cells, count_few};
 use super::division::{quotient, remainder};
 use super::query::Refusal;
@@ -22,6 +22,8 @@ const FAR: i64 = 1 << 60;
 #[derive(Debug)]
 pub(super) struct Spread<'a> {
     arms: &'a Arms,
+    /// Those for as many threads as there are.
+    list: &'a ArmList,
     /// Which of the boxes.
     boxes: Range<usize>,
     width: i64,
@@ -50,12 +52,30 @@ impl<'a> Spread<'a> {
             let span = one.span(&arms.levels)?;
             ends = [ends[0].min(span[0]), ends[1].max(span[1].saturating_add(width - 1))];
         }
-        Ok(Self { arms, boxes, width, least, most, ends })
+        let along = least[..arms.levels.len()].iter();
+        let list = arms.for_threads(along.copied().min().unwrap_or(1));
+        Ok(Self { arms, list, boxes, width, least, most, ends })
     }
 
-    fn list(&self) -> &'a [Arm] {
-        let along = self.least[..self.arms.levels.len()].iter();
-        self.arms.for_threads(along.copied().min().unwrap_or(1))
+    /// Whether no box leaves out a line between its first and its last byte.
+    fn is_dense(&self, line: i64) -> bool {
+        let mut run = self.width;
+        for (l, level) in self.arms.levels.iter().enumerate() {
+            let single = || self.most[l] == 1 && self.list.all.iter().all(|arm| arm.more[l] == 0);
+            if level.stride - run >= line && !single() {
+                return false;
+            }
+            // Numbers for which this is too much are refused.
+            run = run.saturating_add(level.stride.saturating_mul(self.least[l] - 1));
+        }
+        true
+    }
+
+    /// If all arms lie so far apart that no line is touched through two of them: the first of those that lie alike in
+    /// lines, and how many they are.
+    fn apart(&self, line: i64) -> Option<&'a [(usize, u64)]> {
+        let span = self.ends[1].saturating_sub(self.ends[0]).saturating_add(line);
+        if span <= self.list.nearest { self.list.alike_in(line) } else { None }
     }
 }
 
@@ -63,8 +83,14 @@ impl<'a> Spread<'a> {
 #[derive(Debug, Clone, Copy)]
 struct Item {
     spread: usize,
-    arm: Arm,
+    arm: usize,
     ends: [i64; 2],
+}
+
+impl Item {
+    fn arm<'a>(&self, spreads: &[Spread<'a>]) -> &'a Arm {
+        &spreads[self.spread].list.all[self.arm]
+    }
 }
 
 /// What is needed while counting, kept for the next count.
@@ -103,8 +129,10 @@ fn write_down(spreads: &[Spread<'_>], boxes: &[Box3], line: i64, key: &mut Vec<i
     for of in spreads {
         key.extend([of.arms.number, of.width, i64::try_from(of.boxes.len()).unwrap_or(i64::MAX)]);
         for one in &boxes[of.boxes.clone()] {
-            let along = one.first.iter().zip(from).zip(one.count).take(of.arms.levels.len());
-            key.extend(along.flat_map(|((first, from), count)| [first.wrapping_sub(from), count]));
+            // Along levels that there are not, boxes have one thread.
+            for ((first, from), count) in one.first.iter().zip(from).zip(one.count) {
+                key.extend([first.wrapping_sub(from), count]);
+            }
         }
     }
 }
@@ -123,33 +151,36 @@ fn count_dense(
     boxes: &[Box3],
     line: i64,
 ) -> Result<Option<u64>, Refusal> {
+    if !spreads.iter().all(|of| of.is_dense(line)) {
+        return Ok(None);
+    }
     dense.clear();
     for of in spreads {
-        let (list, levels) = (of.list(), &of.arms.levels);
-        let mut run = of.width;
-        for (l, level) in levels.iter().enumerate() {
-            let single = of.most[l] == 1 && list.iter().all(|arm| arm.more[l] == 0);
-            if level.stride - run >= line && !single {
-                return Ok(None);
-            }
-            // Such numbers are refused below.
-            run = run.saturating_add(level.stride.saturating_mul(of.least[l] - 1));
-        }
+        let (list, levels) = (&of.list.all, &of.arms.levels);
         spend_on(list.len() * of.boxes.len(), STEPS_OF_RECTANGLE)?;
-        for arm in list {
-            if ends(of, arm).is_none() {
-                return Ok(None);
+        if list.iter().any(|arm| ends(of, arm).is_none()) {
+            return Ok(None);
+        }
+        let spans = dense.len()..dense.len() + of.boxes.len();
+        for one in &boxes[of.boxes.clone()] {
+            let (mut first, mut last) = (0, of.width - 1);
+            for (l, level) in levels.iter().enumerate() {
+                first += level.stride * one.first[l];
+                last += level.stride * (one.first[l] + one.count[l] - 1);
             }
-            for one in &boxes[of.boxes.clone()] {
-                let (mut first, mut last) = (arm.base, arm.base + of.width - 1);
-                for (l, level) in levels.iter().enumerate() {
-                    let begin = level.stride * one.first[l];
-                    first += begin;
-                    last += begin + level.stride * (one.count[l] - 1 + arm.more[l]);
-                }
-                dense.push([first, last]);
+            dense.push([first, last]);
+        }
+        // Arm after arm they mostly ascend. What boxes span makes way for the first of them in the end.
+        let begin = dense.len();
+        for arm in list {
+            let more: i64 = levels.iter().zip(arm.more).map(|(level, more)| level.stride * more).sum();
+            for i in spans.clone() {
+                let [first, last] = dense[i];
+                dense.push([arm.base + first, arm.base + last + more]);
             }
         }
+        dense.copy_within(begin.., spans.start);
+        dense.truncate(dense.len() - spans.len());
     }
     if !dense.is_sorted_by_key(|ends| ends[0]) {
         dense.sort_unstable_by_key(|ends| ends[0]);
@@ -165,7 +196,49 @@ fn count_dense(
     Ok(Some(total))
 }
 
+/// The same by rows and planes.
 fn count_with(
+    scratch: &mut Scratch,
+    spreads: &[Spread<'_>],
+    boxes: &[Box3],
+    line: i64,
+) -> Result<Option<u64>, Refusal> {
+    if let [of] = spreads
+        && let Some(alike) = of.apart(line)
+    {
+        count_apart(scratch, spreads, alike, boxes, line)
+    } else {
+        count_clusters(scratch, spreads, boxes, line)
+    }
+}
+
+/// The same for arms of one spread that lie apart, as the directions of a lattice Boltzmann kernel do: of those that lie
+/// alike one is counted.
+fn count_apart(
+    Scratch { rectangles, cells, .. }: &mut Scratch,
+    spreads: &[Spread<'_>],
+    alike: &[(usize, u64)],
+    boxes: &[Box3],
+    line: i64,
+) -> Result<Option<u64>, Refusal> {
+    let of = &spreads[0];
+    spend_on(alike.len() * of.boxes.len(), STEPS_OF_RECTANGLE)?;
+    // What lies between the first and the last of them is no further away.
+    if [of.list.all.first(), of.list.all.last()].into_iter().flatten().any(|arm| ends(of, arm).is_none()) {
+        return Ok(None);
+    }
+    let mut total = 0;
+    for &(arm, number) in alike {
+        let these = [Item { spread: 0, arm, ends: of.ends }];
+        let Some([row, height]) = lay(spreads, boxes, &these, line, rectangles) else { return Ok(None) };
+        let Some(lines) = count_few(cells, rectangles, row, height, line)? else { return Ok(None) };
+        total += number * lines;
+    }
+    Ok(Some(total))
+}
+
+/// The same where arms may meet.
+fn count_clusters(
     scratch: &mut Scratch,
     spreads: &[Spread<'_>],
     boxes: &[Box3],
@@ -175,11 +248,11 @@ fn count_with(
     items.clear();
     known.clear();
     for (spread, of) in spreads.iter().enumerate() {
-        let list = of.list();
+        let list = &of.list.all;
         spend_on(list.len() * of.boxes.len(), STEPS_OF_RECTANGLE)?;
-        for &arm in list {
-            let Some(ends) = ends(of, &arm) else { return Ok(None) };
-            items.push(Item { spread, arm, ends });
+        for (number, arm) in list.iter().enumerate() {
+            let Some(ends) = ends(of, arm) else { return Ok(None) };
+            items.push(Item { spread, arm: number, ends });
         }
     }
     if !items.is_sorted_by_key(|item| item.ends[0]) {
@@ -188,7 +261,7 @@ fn count_with(
     let mut total = 0;
     let mut from = 0;
     while from < items.len() {
-        // What lies apart, as the directions of a lattice Boltzmann kernel do, is counted apart.
+        // What lies apart is counted apart.
         let (mut to, mut end) = (from, i64::MIN);
         while to < items.len() && (to == from || quotient(items[to].ends[0], line) <= end) {
             end = end.max(quotient(items[to].ends[1], line));
@@ -196,7 +269,7 @@ fn count_with(
         }
         let these = &items[from..to];
         spend_on(1 + (known.len() + these.len()) / 4, 1)?;
-        let alike = known.iter().find(|(other, _)| alike(these, &items[other.clone()], line));
+        let alike = known.iter().find(|(other, _)| alike(spreads, these, &items[other.clone()], line));
         total += if let Some((_, lines)) = alike {
             *lines
         } else {
@@ -222,10 +295,11 @@ fn ends(spread: &Spread<'_>, arm: &Arm) -> Option<[i64; 2]> {
 }
 
 /// Whether some items are others, moved by whole lines.
-fn alike(a: &[Item], b: &[Item], line: i64) -> bool {
-    let distance = b[0].arm.base - a[0].arm.base;
+fn alike(spreads: &[Spread<'_>], a: &[Item], b: &[Item], line: i64) -> bool {
+    let distance = b[0].arm(spreads).base - a[0].arm(spreads).base;
     let same = |(p, q): (&Item, &Item)| {
-        p.spread == q.spread && p.arm.more == q.arm.more && q.arm.base - p.arm.base == distance
+        let (of_p, of_q) = (p.arm(spreads), q.arm(spreads));
+        p.spread == q.spread && of_p.more == of_q.more && of_q.base - of_p.base == distance
     };
     a.len() == b.len() && remainder(distance, line) == 0 && a.iter().zip(b).all(same)
 }
@@ -254,8 +328,8 @@ fn lay(
         _ => return None,
     };
     out.clear();
-    for Item { spread, arm, .. } in items {
-        let of = &spreads[*spread];
+    for item in items {
+        let (of, arm) = (&spreads[item.spread], item.arm(spreads));
         for one in &boxes[of.boxes.clone()] {
             let mut bytes = [arm.rest, arm.rest + of.width - 1];
             for (l, level) in levels[..inside].iter().enumerate() {
@@ -312,7 +386,7 @@ fn swallowed(spreads: &[Spread<'_>], items: &[Item], line: i64) -> usize {
                 }
             };
             last = Some((item.spread, [dense, single]));
-            dense || (single && item.arm.more[l] == 0)
+            dense || (single && item.arm(spreads).more[l] == 0)
         })
     };
     (0..levels).take_while(|&l| of_all(l)).count()

@@ -3,33 +3,32 @@
 //! Warps in the L1 can only add to what follows from footprints: to the bytes from and to the L2 and memory (what the L1
 //! loses, and sectors that several of them write), to cycles of the L1, requests, instructions and what threads wait
 //! for. All parts of the time grow with these, and so does what they are joined to. So the time of a launch whose warps
-//! do nothing there is the least.
+//! do nothing there is the least; or, where it is known that they do some of that at least, of one whose warps do no more.
 
 use super::estimate::{Estimator, Model};
+use super::shared::Runnable;
 use super::time::{Inputs, combined, roofline};
 use crate::curve::{TimeFit, VolumeFit};
-use crate::launch::{Launch, Occupancy};
 use crate::quantity::Seconds;
-use crate::traffic::l1::{FieldCounts, L1Counts};
+use crate::traffic::l1::L1Counts;
 use crate::traffic::{Footprints, L2Requests, ThreadPath, volumes};
 
 /// What rounding may make of the sums and powers on both ways, as a share of them.
 const ROUNDING: f64 = 1e-9;
 
-/// Seconds that a launch of known footprints takes at least; `None` where coefficients leave that open.
+/// Seconds that a launch of known footprints takes if its warps do at least so much; `None` where coefficients leave that open.
 pub(super) fn least_seconds(
     estimator: &Estimator<'_>,
-    launch: &Launch,
-    occupancy: &Occupancy,
+    Runnable { launch, occupancy }: &Runnable,
     footprints: &Footprints,
+    least: &L1Counts,
 ) -> Option<Seconds> {
     let Estimator { kernel, device, model, caches, .. } = *estimator;
     let fit = estimator.curves.fit;
     if !volumes_only_add(&fit.volumes) || (model == Model::Default && !times_only_add(&fit.time)) {
         return None;
     }
-    let idle = L1Counts { fields: vec![FieldCounts::default(); kernel.fields.len()], ..L1Counts::default() };
-    let mut volumes = volumes(device, launch, occupancy, &fit.volumes, caches, &idle, footprints);
+    let mut volumes = volumes(device, launch, occupancy, &fit.volumes, caches, least, footprints);
     // How many sectors a request is for is not known.
     volumes.requests = L2Requests::default();
     let inputs = Inputs {
@@ -93,9 +92,10 @@ mod tests {
     use super::*;
     use crate::device;
     use crate::kernel;
-    use crate::launch::{Candidate, Program, candidates, occupancy};
+    use crate::launch::{Candidate, Launch, Program, candidates, occupancy};
     use crate::space::{Block, Fold};
     use crate::traffic::Caches;
+    use crate::traffic::l1::{Least, Straight};
 
     /// No launch of the kernels that come with Wavecast is faster than its bound, on any device, whichever model and
     /// caches; and the bound says most of the time where memory is the limit.
@@ -127,12 +127,18 @@ mod tests {
                         let Ok(launch) = Launch::new(&kernels[0], candidate) else { continue };
                         let Ok(occupancy) = occupancy(&device, &launch) else { continue };
                         let folded = Program::folded(&kernels[0], candidate.fold()).unwrap();
+                        let straight = Straight::new(&kernels[0], &folded, &device);
                         let Ok(program) = folded.at(&launch) else { continue };
                         let predicted = estimator.of_placed(launch.clone(), occupancy, &program);
                         let Ok(prediction) = predicted else { continue };
-                        let least =
-                            least_seconds(&estimator, &launch, &occupancy, &prediction.counted.footprints)
-                                .unwrap();
+                        let footprints = &prediction.counted.footprints;
+                        let runnable = Runnable { launch, occupancy };
+                        let straight = straight.as_ref().filter(|_| footprints.stands_for.is_some());
+                        let warps = match straight {
+                            Some(straight) => straight.least.of_full_blocks(&kernels[0], &runnable.launch),
+                            None => Least::nothing(&kernels[0]),
+                        };
+                        let least = least_seconds(&estimator, &runnable, footprints, &warps).unwrap();
                         let seconds = prediction.summary.time.seconds;
                         assert!(
                             least <= seconds,

@@ -21,6 +21,7 @@ use crate::launch::Candidate;
 use crate::parallel::{self, Parts};
 use crate::quantity::Seconds;
 use crate::traffic::Footprints;
+use crate::traffic::l1::Least;
 
 /// Launches whose footprints are counted before the first of them is predicted: the more there are, the sooner a good one
 /// is among them.
@@ -151,8 +152,9 @@ pub(super) fn predict(
                     best.add(outcome);
                 }
             }
-            let finish = |(number, begun): (usize, &Begun)| {
-                done(Entry::Done(heeding(stop.as_ref(), || contest.finish(part[number].choice, begun))))
+            let finish = |number: usize, begun: &Begun, best: &Best| {
+                let outcome = heeding(stop.as_ref(), || contest.finish(part[number].choice, begun, best));
+                outcome.map(|outcome| done(Entry::Done(outcome)))
             };
             choose(&mut entries, best, finish);
         }
@@ -173,7 +175,11 @@ pub(super) fn predict(
 }
 
 /// Finishes what may be among the best, the most promising first.
-fn choose(entries: &mut [Entry], best: &mut Best, finish: impl Fn((usize, &Begun)) -> Entry + Sync + Send) {
+fn choose(
+    entries: &mut [Entry],
+    best: &mut Best,
+    finish: impl Fn(usize, &Begun, &Best) -> Option<Entry> + Sync + Send,
+) {
     let least = |entry: &Entry| match entry {
         Entry::Begun(begun) => Some(begun.least),
         Entry::Done(_) => None,
@@ -187,7 +193,7 @@ fn choose(entries: &mut [Entry], best: &mut Best, finish: impl Fn((usize, &Begun
             break;
         }
         let finished = parallel::map(&promising, |&number| match &entries[number] {
-            Entry::Begun(begun) => Some(finish((number, begun))),
+            Entry::Begun(begun) => finish(number, begun, best),
             Entry::Done(_) => None,
         });
         for (number, entry) in promising.into_iter().zip(finished) {
@@ -212,10 +218,8 @@ impl Contest<'_> {
             let Some(footprints) = shared.footprints_alone(&runnable, slot).transpose()? else {
                 return Ok(None);
             };
-            let Runnable { launch, occupancy } = &runnable;
-            // Of what is no number nothing is known.
-            let least = least_seconds(estimator, launch, occupancy, &footprints);
-            let least = least.filter(|least| least.get().is_finite()).unwrap_or(Seconds::ZERO);
+            let idle = Least::nothing(estimator.kernel);
+            let least = finite(least_seconds(estimator, &runnable, &footprints, &idle));
             Ok(Some(Begun { runnable, footprints, least }))
         };
         match begun() {
@@ -225,16 +229,31 @@ impl Contest<'_> {
         }
     }
 
-    /// The rest of what is known of a launch.
-    fn finish(&self, choice: usize, begun: &Begun) -> Outcome {
+    /// The rest of what is known of a launch; `None` if it is not among the best.
+    fn finish(&self, choice: usize, begun: &Begun, best: &Best) -> Option<Outcome> {
         let Choice { kernel, .. } = self.choices.choice(choice);
         let (estimator, shared) = (&self.estimators[kernel], &self.shared[kernel]);
-        let Begun { runnable: Runnable { launch, occupancy }, footprints, .. } = begun;
+        let Begun { runnable, footprints, .. } = begun;
+        let Runnable { launch, occupancy } = runnable;
+        // Lanes that lie in many rows may meet in the banks of the L1 wherever their warp begins.
+        let straight =
+            shared.straight(runnable).filter(|s| footprints.stands_for.is_some() && s.least.may_meet(launch));
+        if let Some(straight) = straight {
+            let warps = straight.least.of_full_blocks(estimator.kernel, launch);
+            if !best.may_hold(finite(least_seconds(estimator, runnable, footprints, &warps))) {
+                return None;
+            }
+        }
         let counted = shared
             .program(launch)
             .and_then(|program| estimator.counted(launch, &program, footprints.clone()));
-        counted.map(|counted| estimator.summary(launch.clone(), *occupancy, &counted)).into()
+        Some(counted.map(|counted| estimator.summary(launch.clone(), *occupancy, &counted)).into())
     }
+}
+
+/// Of what is no number nothing is known.
+fn finite(least: Option<Seconds>) -> Seconds {
+    least.filter(|least| least.get().is_finite()).unwrap_or(Seconds::ZERO)
 }
 
 fn one(

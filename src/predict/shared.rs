@@ -152,18 +152,24 @@ impl<'k> Shared<'k> {
         }
     }
 
-    /// The footprints of an admitted candidate whose program need not be known for them. `None` unless it is certain
+    /// What is known of the program of an admitted candidate, if footprints can be counted without it and it is certain
     /// that what its warps do can be counted, too.
+    pub(super) fn straight(&self, of: &Runnable) -> Option<&Straight> {
+        let patterns = self.items(of.launch.candidate)?.patterns?;
+        let straight = self.programs[&of.launch.candidate.fold()].as_ref().ok()?.straight.as_ref()?;
+        let kernel = self.estimator.kernel;
+        let steps = straight.most_steps(kernel, &of.launch, patterns)?;
+        (steps <= WorkPart::L1.steps(kernel.steps)).then_some(straight)
+    }
+
+    /// The footprints of such a candidate.
     pub(super) fn footprints_alone(
         &self,
         of: &Runnable,
         slot: Option<&Slot>,
     ) -> Option<Result<Footprints, Unpredicted>> {
         let items = self.items(of.launch.candidate)?;
-        let folded = self.programs[&of.launch.candidate.fold()].as_ref().ok()?;
-        let kernel = self.estimator.kernel;
-        let steps = folded.straight?.most_steps(kernel, &of.launch, items.patterns?)?;
-        (steps <= WorkPart::L1.steps(kernel.steps)).then(|| self.footprints_of(&items.touched, of, slot))
+        Some(self.footprints_of(&items.touched, of, slot))
     }
 
     fn footprints_of(

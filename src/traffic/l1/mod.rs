@@ -12,6 +12,7 @@ mod distinct;
 mod iterations;
 mod lanes;
 mod layouts;
+mod least;
 mod lockstep;
 mod parted;
 mod patterns;
@@ -36,6 +37,7 @@ mod warps;
 
 pub use counts::{FieldCounts, InstructionCounts, L1Counts};
 pub use lanes::Lanes;
+pub(crate) use least::Least;
 pub use pipe::{Pipe, StageWavefronts};
 pub(crate) use straight::Straight;
 

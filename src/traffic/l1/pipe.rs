@@ -122,6 +122,16 @@ impl Pipe {
         self.rules == Rules::Volta && width <= WIDEST
     }
 
+    /// Whether the data stage looks at nothing but banks.
+    pub(super) fn conflicts_by_bank(&self, width: i64) -> bool {
+        self.rules == Rules::Volta && width <= WIDEST
+    }
+
+    /// Whether elements of so many bytes begin with a bank.
+    pub(super) fn whole_banks(size: i64) -> bool {
+        size % BANK == 0
+    }
+
     /// Passes through the data stage.
     pub(super) fn data(&self, lanes: Lanes, width: i64) -> u32 {
         match self.rules {

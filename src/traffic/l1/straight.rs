@@ -4,6 +4,7 @@
 use super::blocks::{MOST_BLOCKS, MOST_THREADS};
 use super::distinct::MOST_SPANS;
 use super::lanes::MOST_LANES;
+use super::least::Least;
 use super::pipe::Pipe;
 use crate::device::Device;
 use crate::expr::{Coord, Scale, Term};
@@ -20,12 +21,14 @@ const STEPS_OF_ACCESS: u64 = 16;
 
 /// A folded program that is one access after the other, at multiples of places of threads and blocks, without
 /// conditions, loops, barriers and shared memory.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Straight {
     accesses: u64,
     period: i64,
     warp: i64,
     sector: i64,
+    /// What its warps take of the pipe.
+    pub least: Least,
 }
 
 impl Straight {
@@ -48,7 +51,9 @@ impl Straight {
         let few = program.instructions.len() * MOST_LANES <= MOST_SPANS;
         let accesses = u64::try_from(program.instructions.len()).ok()?;
         let warp = i64::try_from(pipe.warp).ok()?;
-        (plain && affine && few).then_some(Self { accesses, period, warp, sector: pipe.sector })
+        let of =
+            || Self { accesses, period, warp, sector: pipe.sector, least: Least::new(kernel, program, pipe) };
+        (plain && affine && few).then(of)
     }
 
     /// Steps that counting a launch takes at most, if addresses stay small; `None` where blocks are so large that the

@@ -1,0 +1,196 @@
+//! What warps take of the pipe at least, before it is counted where each of them begins.
+
+use super::counts::{FieldCounts, InstructionCounts, L1Counts};
+use super::lanes::Lanes;
+use super::pipe::Pipe;
+use super::warps::{self, WarpClass};
+use crate::expr::{Coord, Scale, Term};
+use crate::kernel::{AccessKind, Kernel};
+use crate::launch::{Instruction, Launch, Program};
+use crate::quantity::{Cycles, ItemCount, PerBlock, Times};
+use crate::space::{Strides, Thread};
+
+/// Kinds of warps whose conflicts are looked at; more are taken to have none.
+const MOST_CLASSES: usize = 4;
+
+/// Accesses whose lanes lie alike.
+#[derive(Debug, Clone, PartialEq)]
+struct Pattern {
+    /// Elements from thread to thread along x, y and z; `None` where that does not say where lanes lie.
+    strides: Option<[Scale; 3]>,
+    size: i64,
+    width: i64,
+    /// Accesses to all arrays.
+    loads: f64,
+    stores: f64,
+}
+
+/// What a thread of a program without loops and conditions asks of the pipe.
+#[derive(Debug, Clone)]
+pub struct Least {
+    pipe: Pipe,
+    patterns: Vec<Pattern>,
+}
+
+impl Least {
+    pub(super) fn new(kernel: &Kernel, program: &Program<Scale>, pipe: Pipe) -> Self {
+        let mut patterns: Vec<Pattern> = Vec::new();
+        for instruction in &program.instructions {
+            let field = kernel.field(instruction.field);
+            let (size, width) = (field.dtype.bytes, instruction.width);
+            let strides = strides(instruction);
+            let like = |p: &&mut Pattern| (p.size, p.width, &p.strides) == (size, width, &strides);
+            let copies = field.multiplicity as f64;
+            let [loads, stores] = match instruction.kind {
+                AccessKind::Load | AccessKind::Atomic => [copies, 0.0],
+                AccessKind::Store => [0.0, copies],
+            };
+            if let Some(known) = patterns.iter_mut().find(like) {
+                known.loads += loads;
+                known.stores += stores;
+            } else {
+                patterns.push(Pattern { strides, size, width, loads, stores });
+            }
+        }
+        Self { pipe, patterns }
+    }
+
+    /// Whether lanes of a warp may lie in several rows: in one row they mostly do not meet.
+    pub fn may_meet(&self, launch: &Launch) -> bool {
+        let warp = i64::try_from(self.pipe.warp).unwrap_or(i64::MAX);
+        launch.candidate.block()[0] % warp != 0
+    }
+
+    /// The least of a launch in which the lanes of all warps have work: what each access takes in the time of its lanes,
+    /// of one wavefront, or of conflicts in the data stage that are the same wherever a warp begins. The rest is left at 0.
+    pub fn of_full_blocks(&self, kernel: &Kernel, launch: &Launch) -> L1Counts {
+        let block = *launch.candidate.block();
+        let classes = warps::classes(launch.candidate.block(), self.pipe.warp, &[]);
+        let warps: f64 = classes.iter().map(|class| class.firsts.len() as f64).sum();
+        let cycles = self.patterns.iter().map(|pattern| self.cycles(pattern, launch, &classes)).sum();
+        let issues: f64 = self.patterns.iter().map(|p| p.loads + p.stores).sum();
+        let threads = block.iter().map(|&n| n as f64).product::<f64>();
+        L1Counts {
+            total: InstructionCounts { issues: Times::new(warps * issues), ..Default::default() },
+            pipe_cycles: cycles,
+            work_items: ItemCount::new(threads * launch.candidate.fold().volume() as f64),
+            ..Self::nothing(kernel)
+        }
+    }
+
+    /// Of a launch of which no more is known.
+    pub fn nothing(kernel: &Kernel) -> L1Counts {
+        L1Counts { fields: vec![FieldCounts::default(); kernel.fields.len()], ..L1Counts::default() }
+    }
+
+    /// Cycles of all warps.
+    fn cycles(&self, of: &Pattern, launch: &Launch, classes: &[WarpClass]) -> Cycles<PerBlock> {
+        let pipe = &self.pipe;
+        let strides = self.moves_by_banks(of, launch);
+        let of_class = |(number, class): (usize, &WarpClass)| {
+            let data = match strides {
+                Some(strides) if number < MOST_CLASSES => {
+                    let bytes = |lane: &Thread| (0..3).map(|d| lane[d] * strides[d]).sum();
+                    let addresses: Vec<i64> = class.arrangement.lanes().iter().map(bytes).collect();
+                    pipe.data(Lanes::all(&addresses), of.width)
+                }
+                _ => 1,
+            };
+            let passes = pipe.slower(data, 0);
+            let load = passes.max(pipe.floor(of.width));
+            let store = passes.max(pipe.shared_floor(of.width));
+            (of.loads * load + of.stores * store) * class.firsts.len() as f64
+        };
+        Cycles::new(classes.iter().enumerate().map(of_class).sum())
+    }
+
+    /// Bytes from thread to thread, if conflicts are the same wherever a warp begins: an address that moves by a bank
+    /// takes all others along.
+    fn moves_by_banks(&self, of: &Pattern, launch: &Launch) -> Option<Strides> {
+        if !self.pipe.conflicts_by_bank(of.width) || !Pipe::whole_banks(of.size) {
+            return None;
+        }
+        let [x, y, z] = of.strides.as_ref()?;
+        let bytes = |factor: &Scale| factor.at(&launch.sizes).ok()?.checked_mul(of.size);
+        let strides = Strides::from([bytes(x)?, bytes(y)?, bytes(z)?]);
+        // Addresses of lanes are sums of these.
+        let near = |stride: &i64| stride.unsigned_abs() < 1 << 40;
+        strides.iter().all(near).then_some(strides)
+    }
+}
+
+/// Elements from thread to thread.
+fn strides(instruction: &Instruction<Scale>) -> Option<[Scale; 3]> {
+    let mut strides: [Scale; 3] = Default::default();
+    for (term, factor) in instruction.element.terms() {
+        match term {
+            // Threads are counted within their block, or within the grid; not both at once.
+            Term::Coord(Coord::ThreadIdx(d) | Coord::Thread(d)) if strides[d.index()] == Scale::default() => {
+                strides[d.index()].clone_from(factor);
+            }
+            Term::Coord(Coord::BlockIdx(_)) => {}
+            _ => return None,
+        }
+    }
+    Some(strides)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device;
+    use crate::launch::Candidate;
+    use crate::space::{Block, Fold};
+    use crate::traffic::l1::{self, Straight};
+
+    /// Counting finds no less, whatever the block; and no more on NVIDIA devices where the data stage is what takes time.
+    #[test]
+    fn warps_take_at_least_that() {
+        let (mut looked_at, mut tight) = (0, 0);
+        for name in ["star3d7", "star3d25", "stream-triad", "star2d5", "lbm-d3q15", "lbm-d3q19"] {
+            let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).unwrap();
+            let kernel = crate::kernel::load(name, &text, &Default::default()).unwrap().kernels.remove(0);
+            for device in ["v100", "a100", "mi300x", "rx-6900-xt"] {
+                let device = device::find(device, &[]).unwrap();
+                for (block, fold) in [
+                    ([32, 8, 1], Fold::ONE),
+                    ([256, 1, 1], Fold::ONE),
+                    ([4, 4, 16], Fold::ONE),
+                    ([1, 64, 4], Fold::ONE),
+                    ([2, 32, 2], Fold::known([2, 1, 1])),
+                    ([8, 16, 1], Fold::known([1, 2, 1])),
+                    ([7, 13, 5], Fold::ONE),
+                    ([31, 3, 1], Fold::known([2, 1, 1])),
+                    ([100, 1, 1], Fold::ONE),
+                ] {
+                    let Ok(launch) = Launch::new(&kernel, Candidate::shaped(Block::known(block), fold))
+                    else {
+                        continue;
+                    };
+                    let folded = Program::folded(&kernel, fold).unwrap();
+                    let Some(straight) = Straight::new(&kernel, &folded, &device) else { continue };
+                    if straight.most_steps(&kernel, &launch, 2).is_none() {
+                        // No block is full.
+                        continue;
+                    }
+                    let least = straight.least.of_full_blocks(&kernel, &launch);
+                    let program = folded.at(&launch).unwrap();
+                    let counted = l1::count(&kernel, &launch, &program, &device).unwrap();
+                    let per_item = |counts: &L1Counts| counts.pipe_cycles.per_item(counts.work_items).get();
+                    let (least_cycles, cycles) = (per_item(&least), per_item(&counted));
+                    assert!(
+                        least_cycles <= cycles * (1.0 + 1e-12),
+                        "{name} {} {block:?} {fold:?}: {least_cycles} {cycles}",
+                        device.id
+                    );
+                    let issues = |counts: &L1Counts| counts.total.issues.per_item(counts.work_items).get();
+                    assert!(issues(&least) <= issues(&counted) * (1.0 + 1e-12), "{name} {block:?} {fold:?}");
+                    looked_at += 1;
+                    tight += usize::from(least_cycles > 0.8 * cycles);
+                }
+            }
+        }
+        assert!(looked_at > 150 && tight * 3 > looked_at, "{tight} of {looked_at}");
+    }
+}
