@@ -199,10 +199,12 @@ impl<'f> CacheRates<'f> {
         // Blocks of the same row follow each other at once.
         let distances = [within, within, row.max(within), plane.max(within)];
         let oversubscription = distances.map(|d| d.over(room));
-        let mut miss = std::array::from_fn(|d| Share::new(fit.reuse(d).miss(oversubscription[d].get())));
-        for d in [0, 1] {
-            miss[d] = Share::new(at_any_phase(fit.reuse(d), (wave * apart.get()).over(room)));
-        }
+        let of_blocks = |d| Share::new(at_any_phase(fit.reuse(d), (wave * apart.get()).over(room)));
+        let of_distance = |d: usize| Share::new(fit.reuse(d).miss(oversubscription[d].get()));
+        let in_wave = of_blocks(0);
+        // Mostly one curve holds for all distances.
+        let in_row = if std::ptr::eq(fit.reuse(0), fit.reuse(1)) { in_wave } else { of_blocks(1) };
+        let miss = [in_wave, in_row, of_distance(2), of_distance(3)];
         let spilled = Share::new(fit.l2_reuse.miss(launch.over(room).get()));
         Self {
             room,
@@ -235,8 +237,12 @@ impl<'f> CacheRates<'f> {
         let (mut again, mut missing) = (Bytes::ZERO, Bytes::ZERO);
         for a in &f.passes.shared {
             again += a.bytes;
-            missing +=
-                a.bytes * at_any_phase(self.fit.reuse(0), (a.distance * self.apart.get()).over(self.room));
+            let miss = if a.distance == self.wave {
+                self.miss[0].get()
+            } else {
+                at_any_phase(self.fit.reuse(0), (a.distance * self.apart.get()).over(self.room))
+            };
+            missing += a.bytes * miss;
         }
         let miss = if again > Bytes::ZERO { missing / again } else { self.miss[0].get() };
         (again + of_l1).or_none() * miss
