@@ -4,80 +4,16 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use super::arms::{Arm, ArmList, Arms, Box3, DIMS};
+use super::arms::{Arm, Box3, DIMS};
 use super::cells::{Cells, count_few};
+use super::dense::count_dense;
 use super::division::{quotient, remainder};
 use super::query::Refusal;
 use super::ranges::{MOST, Rectangles};
 use super::remembered::remembered;
 use super::rows::Rectangle;
+use super::spread::{STEPS_OF_RECTANGLE, Spread};
 use crate::effort::spend_on;
-
-/// Steps for an arm under a box.
-const STEPS_OF_RECTANGLE: u64 = 48;
-/// Addresses beyond this need care.
-const FAR: i64 = 1 << 60;
-
-/// Accesses under some boxes of threads.
-#[derive(Debug)]
-pub(super) struct Spread<'a> {
-    arms: &'a Arms,
-    /// Those for as many threads as there are.
-    list: &'a ArmList,
-    /// Which of the boxes.
-    boxes: Range<usize>,
-    width: i64,
-    /// Fewest and most threads of a box along each level.
-    least: [i64; DIMS],
-    most: [i64; DIMS],
-    /// First and last byte of all boxes, from the first byte of an access.
-    ends: [i64; 2],
-}
-
-impl<'a> Spread<'a> {
-    /// Under boxes of `all`.
-    pub(super) fn new(
-        arms: &'a Arms,
-        all: &[Box3],
-        boxes: Range<usize>,
-        width: i64,
-    ) -> Result<Self, Refusal> {
-        let (mut least, mut most) = ([i64::MAX; DIMS], [0; DIMS]);
-        let mut ends = [i64::MAX, i64::MIN];
-        for one in &all[boxes.clone()] {
-            for l in 0..DIMS {
-                least[l] = least[l].min(one.count[l]);
-                most[l] = most[l].max(one.count[l]);
-            }
-            let span = one.span(&arms.levels)?;
-            ends = [ends[0].min(span[0]), ends[1].max(span[1].saturating_add(width - 1))];
-        }
-        let along = least[..arms.levels.len()].iter();
-        let list = arms.for_threads(along.copied().min().unwrap_or(1));
-        Ok(Self { arms, list, boxes, width, least, most, ends })
-    }
-
-    /// Whether no box leaves out a line between its first and its last byte.
-    fn is_dense(&self, line: i64) -> bool {
-        let mut run = self.width;
-        for (l, level) in self.arms.levels.iter().enumerate() {
-            let single = || self.most[l] == 1 && self.list.all.iter().all(|arm| arm.more[l] == 0);
-            if level.stride - run >= line && !single() {
-                return false;
-            }
-            // Numbers for which this is too much are refused.
-            run = run.saturating_add(level.stride.saturating_mul(self.least[l] - 1));
-        }
-        true
-    }
-
-    /// If all arms lie so far apart that no line is touched through two of them: the first of those that lie alike in
-    /// lines, and how many they are.
-    fn apart(&self, line: i64) -> Option<&'a [(usize, u64)]> {
-        let span = self.ends[1].saturating_sub(self.ends[0]).saturating_add(line);
-        if span <= self.list.nearest { self.list.alike_in(line) } else { None }
-    }
-}
 
 /// An arm under the boxes of its spread, and its first and last byte.
 #[derive(Debug, Clone, Copy)]
@@ -144,58 +80,6 @@ fn count_anew(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Optio
     })
 }
 
-/// The same where no box leaves out a line between its first and its last byte, as pages are touched; `None` if one may.
-fn count_dense(
-    dense: &mut Vec<[i64; 2]>,
-    spreads: &[Spread<'_>],
-    boxes: &[Box3],
-    line: i64,
-) -> Result<Option<u64>, Refusal> {
-    if !spreads.iter().all(|of| of.is_dense(line)) {
-        return Ok(None);
-    }
-    dense.clear();
-    for of in spreads {
-        let (list, levels) = (&of.list.all, &of.arms.levels);
-        spend_on(list.len() * of.boxes.len(), STEPS_OF_RECTANGLE)?;
-        if list.iter().any(|arm| ends(of, arm).is_none()) {
-            return Ok(None);
-        }
-        let spans = dense.len()..dense.len() + of.boxes.len();
-        for one in &boxes[of.boxes.clone()] {
-            let (mut first, mut last) = (0, of.width - 1);
-            for (l, level) in levels.iter().enumerate() {
-                first += level.stride * one.first[l];
-                last += level.stride * (one.first[l] + one.count[l] - 1);
-            }
-            dense.push([first, last]);
-        }
-        // Arm after arm they mostly ascend. What boxes span makes way for the first of them in the end.
-        let begin = dense.len();
-        for arm in list {
-            let more: i64 = levels.iter().zip(arm.more).map(|(level, more)| level.stride * more).sum();
-            for i in spans.clone() {
-                let [first, last] = dense[i];
-                dense.push([arm.base + first, arm.base + last + more]);
-            }
-        }
-        dense.copy_within(begin.., spans.start);
-        dense.truncate(dense.len() - spans.len());
-    }
-    if !dense.is_sorted_by_key(|ends| ends[0]) {
-        dense.sort_unstable_by_key(|ends| ends[0]);
-    }
-    let (mut total, mut reached) = (0, i64::MIN);
-    for [first, last] in dense.iter() {
-        let (first, last) = (quotient(*first, line).max(reached), quotient(*last, line) + 1);
-        if last > first {
-            total += (last - first).unsigned_abs();
-            reached = last;
-        }
-    }
-    Ok(Some(total))
-}
-
 /// The same by rows and planes.
 fn count_with(
     scratch: &mut Scratch,
@@ -224,7 +108,7 @@ fn count_apart(
     let of = &spreads[0];
     spend_on(alike.len() * of.boxes.len(), STEPS_OF_RECTANGLE)?;
     // What lies between the first and the last of them is no further away.
-    if [of.list.all.first(), of.list.all.last()].into_iter().flatten().any(|arm| ends(of, arm).is_none()) {
+    if [of.list.all.first(), of.list.all.last()].into_iter().flatten().any(|arm| of.ends_of(arm).is_none()) {
         return Ok(None);
     }
     let mut total = 0;
@@ -251,7 +135,7 @@ fn count_clusters(
         let list = &of.list.all;
         spend_on(list.len() * of.boxes.len(), STEPS_OF_RECTANGLE)?;
         for (number, arm) in list.iter().enumerate() {
-            let Some(ends) = ends(of, arm) else { return Ok(None) };
+            let Some(ends) = of.ends_of(arm) else { return Ok(None) };
             items.push(Item { spread, arm: number, ends });
         }
     }
@@ -282,16 +166,6 @@ fn count_clusters(
         from = to;
     }
     Ok(Some(total))
-}
-
-/// First and last byte of an arm under its boxes, if these are not too far.
-fn ends(spread: &Spread<'_>, arm: &Arm) -> Option<[i64; 2]> {
-    let mut last = arm.base.checked_add(spread.ends[1])?;
-    for (level, more) in spread.arms.levels.iter().zip(arm.more) {
-        last = last.checked_add(level.stride.checked_mul(more)?)?;
-    }
-    let first = arm.base.checked_add(spread.ends[0])?;
-    (-FAR < first && last < FAR).then_some([first, last])
 }
 
 /// Whether some items are others, moved by whole lines.
@@ -398,6 +272,7 @@ mod tests {
 
     use super::*;
     use crate::effort::{left, within};
+    use crate::footprint::arms::Arms;
     use crate::random::Random;
 
     /// Random accesses under random boxes, in random strides, and all of their lines one by one.
