@@ -94,13 +94,16 @@ fn code_that_is_larger_than_the_instruction_cache() {
     assert!(codes(&sum(1460, false), "rtx-2080-ti", &[]).is_empty());
     assert!(codes(&sum(1480, true), "rtx-2080-ti", &[]).is_empty(), "a loop has its code once");
     assert!(codes(&sum(1480, false), "v100", &[]).is_empty(), "128 KiB there");
-    assert!(codes(&sum(1480, false), "a100", &[]).is_empty(), "nobody measured it there");
+    assert_eq!(codes(&sum(1480, false), "a100", &[]), ["instruction-cache"], "the nearer one has 46 KiB");
+    let known = sum(1480, false).replace("work: {", "work: {code_length: 2961, ");
+    assert!(codes(&known, "rtx-2080-ti", &[]).is_empty(), "its length is given, and what it costs is known");
+    assert_eq!(codes(&known, "v100", &["--device-set", "sm.instruction_cache=40KiB"]), ["instruction-cache"]);
     let set = ["--device-set", "sm.instruction_cache=40KiB"];
     assert_eq!(codes(&sum(1480, false), "v100", &set), ["instruction-cache"]);
     let text = stdout(&wavecast(&["predict", "-", "-d", "rtx-2080-ti"], &sum(1480, false)));
-    let told: Vec<&str> = text.lines().filter(|l| l.contains("instruction_cache")).collect();
+    let told: Vec<&str> = text.lines().filter(|l| l.contains("the code of a thread")).collect();
     assert_eq!(told.len(), 1, "{text}");
-    assert!(told[0].contains("about 2961 instructions, 47 KiB, and an SM keeps 46 KiB"), "{told:?}");
+    assert!(told[0].contains("about 2961 instructions, 47 KiB, and an SM keeps 46 KiB near"), "{told:?}");
     // Work items of a thread are written out one after the other.
     let folded =
         sum(740, false).replace("domain: {x: N}", "domain: {x: N/2}").replace("a[x + k]", "a[7*x + 3*k]");

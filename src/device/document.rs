@@ -140,8 +140,14 @@ section! {
         /// Warp schedulers.
         schedulers: Sourced<Count>,
         [optional]
-        /// Code that is kept near: beyond it, instructions come from the L2.
+        /// Code that an SM keeps: beyond it, instructions come from the L2.
         instruction_cache: Sourced<Size>,
+        /// Cycles until the next instruction of such code is there.
+        instruction_fetch: Sourced<CycleCount>,
+        /// Code that runs at full speed: beyond it, instructions come from `instruction_cache`.
+        near_instruction_cache: Sourced<Size>,
+        /// Cycles until the next instruction of such code is there.
+        near_instruction_fetch: Sourced<CycleCount>,
     }
 }
 

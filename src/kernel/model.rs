@@ -223,6 +223,8 @@ readable! {
         precision: Precision,
         /// Instructions that a thread issues for it, as far as the document says.
         instructions: Instructions,
+        /// Instructions that stand in the code of a thread; `None` if the document does not say.
+        code_length: Option<f64>,
     }
 }
 

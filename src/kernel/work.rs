@@ -105,6 +105,9 @@ record! {
         precision: Precision,
         /// Instructions that a thread issues for each work item, by class.
         instructions: InstructionsDoc,
+        /// Instructions that stand in the code of a thread, those of loops once; estimated from its accesses and
+        /// operations if left out.
+        code_length: Number,
     }
 }
 

@@ -219,6 +219,7 @@ impl Case {
             MeasuredQuantity::L1Load => v.l1.load_bytes.get(),
             MeasuredQuantity::L1Store => v.l1.store_bytes.get(),
             MeasuredQuantity::L2Load => v.l2.load.total.get(),
+            MeasuredQuantity::L2Read => (v.l2.load.total + v.l2.code).get(),
             MeasuredQuantity::L2Store => v.l2.store.total.get(),
             MeasuredQuantity::LlcLoad => v.llc.as_ref()?.load.total.get(),
             MeasuredQuantity::LlcStore => v.llc.as_ref()?.store.total.get(),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::code::{Code, working_threads};
 use super::known::Known;
 use super::parts::Time;
 use super::prediction::{Counted, Prediction, Summary};
@@ -14,6 +15,7 @@ use crate::expr::Excess;
 use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Infeasible, Launch, NotRun, Occupancy, Program, occupancy};
+use crate::quantity::Bytes;
 use crate::traffic::l1;
 use crate::traffic::{Caches, Counting, Footprints, ThreadPath, Volumes, footprints, volumes};
 
@@ -250,8 +252,13 @@ impl<'a> Estimator<'a> {
         occupancy: &Occupancy,
         counted: &Counted,
     ) -> (Volumes, Time) {
-        let Counted { l1, footprints, .. } = counted;
-        let volumes = volumes(self.device, launch, occupancy, &fit.volumes, self.caches, l1, footprints);
+        let Counted { l1, footprints, path } = counted;
+        let mut volumes = volumes(self.device, launch, occupancy, &fit.volumes, self.caches, l1, footprints);
+        let threads = working_threads(launch, footprints.working_blocks);
+        let code = Code::new(&self.kernel.work, self.device, path, footprints.items, threads);
+        let blocks = footprints.working_blocks as f64;
+        volumes.l2.code =
+            Bytes::new(code.fetched(self.device).get() * blocks / footprints.items.get().max(1.0));
         let time = self.timed(&fit.time, launch, occupancy, &volumes, counted);
         (volumes, time)
     }

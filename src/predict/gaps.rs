@@ -1,9 +1,10 @@
 //! What is known to be missing in the prediction of a launch, where the launch has it.
 
+use super::code::{Code, Overflow, working_threads};
 use super::estimate::Estimator;
 use super::prediction::Summary;
-use crate::device::{Device, Vendor, signed};
-use crate::kernel::{InstructionClass, Precision, Space};
+use crate::device::{Vendor, signed};
+use crate::kernel::{InstructionClass, Space};
 use crate::launch::Launch;
 use crate::quantity::{PerItem, PerThread, Times};
 
@@ -23,7 +24,8 @@ pub enum Gap {
         /// Loads and stores of a work item.
         accesses: Times<PerItem>,
     },
-    /// The code of a thread without its loops is larger than what an SM keeps of it.
+    /// The code of a thread without its loops is larger than a cache of an SM: what that costs is not known, or how long
+    /// it really is.
     InstructionCache {
         /// Instructions, about.
         instructions: Times<PerThread>,
@@ -31,6 +33,8 @@ pub enum Gap {
         bytes: f64,
         /// What an SM keeps.
         capacity: u64,
+        /// Whether time and volumes have what fetching it costs.
+        modelled: bool,
     },
     /// Much is written out on a device of AMD, where compilers were seen to make slow code of it.
     Unrolled {
@@ -69,13 +73,12 @@ const REGISTER_STEP: i64 = 8;
 pub fn gaps(estimator: &Estimator<'_>, of: &Summary) -> Vec<Gap> {
     let Estimator { kernel, device, .. } = estimator;
     let some = |class| kernel.work.instructions.count(class).filter(|&n| n > Times::ZERO);
-    let code = code(estimator, of);
     let described = kernel.fields.iter().any(|f| f.space == Space::Private);
     let many = device.vendor == Vendor::Amd && of.path.written > MANY_ACCESSES;
     let all = [
         spills(estimator, &of.launch),
         some(InstructionClass::Local).filter(|_| !described).map(|accesses| Gap::LocalMemory { accesses }),
-        instruction_cache(device, code),
+        instruction_cache(estimator, of),
         many.then_some(Gap::Unrolled { accesses: of.path.written }),
         some(InstructionClass::Tensor).map(|products| Gap::TensorUnit { products }),
     ];
@@ -99,24 +102,14 @@ fn spills(estimator: &Estimator<'_>, launch: &Launch) -> Option<Gap> {
     (told && registers >= most).then_some(Gap::Spills { registers, block: Some(threads) })
 }
 
-/// About how many instructions stand in the code of a thread: those of loops once. Arithmetic is taken to be where
-/// accesses are.
-fn code(estimator: &Estimator<'_>, of: &Summary) -> Times<PerThread> {
-    use InstructionClass::{Global, Local, Shared};
-    let work = &estimator.kernel.work;
-    let threads = of.working_blocks as f64 * of.launch.threads_per_block() as f64;
-    let items = of.items.get() / threads.max(1.0);
-    let at_once = if work.precision == Precision::F16 { 4.0 } else { 2.0 };
-    let computing = work.instructions.given().filter(|(class, _)| !matches!(class, Global | Local | Shared));
-    let said: Vec<f64> = computing.map(|(_, n)| n.get()).collect();
-    let per_item = if said.is_empty() { work.counted_flops() / at_once } else { said.iter().sum() };
-    let (written, issued) = (of.path.written, of.path.issued);
-    let outside = if issued > Times::ZERO { written / issued } else { 0.0 };
-    written + Times::new(per_item * items * outside)
-}
-
-fn instruction_cache(device: &Device, instructions: Times<PerThread>) -> Option<Gap> {
-    let capacity = device.sm.instruction_cache.as_ref()?.value.0;
-    let bytes = instructions.get() * device.architecture.instruction_bytes() as f64;
-    (bytes > capacity as f64).then_some(Gap::InstructionCache { instructions, bytes, capacity })
+/// Code that does not fit, where it is not known how long its instructions take to come, or how many there are.
+fn instruction_cache(estimator: &Estimator<'_>, of: &Summary) -> Option<Gap> {
+    let Estimator { kernel, device, .. } = estimator;
+    let threads = working_threads(&of.launch, of.working_blocks);
+    let code = Code::new(&kernel.work, device, &of.path, of.items, threads);
+    let Overflow { capacity, each } = code.overflow(device)?;
+    let modelled = each.is_some();
+    let Code { instructions, bytes } = code;
+    let unknown = !modelled || kernel.work.code_length.is_none();
+    unknown.then_some(Gap::InstructionCache { instructions, bytes, capacity, modelled })
 }

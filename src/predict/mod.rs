@@ -2,6 +2,7 @@
 
 mod bound;
 mod choices;
+mod code;
 mod confidence;
 mod contest;
 mod estimate;

@@ -22,6 +22,8 @@ pub enum Limiter {
     Latency,
     /// Issuing instructions.
     Issue,
+    /// Fetching instructions.
+    Fetch,
     /// Starting blocks.
     Dispatch,
     /// Starting the kernel.
@@ -40,6 +42,7 @@ impl Limiter {
             Limiter::Tlb => "tlb",
             Limiter::Latency => "latency",
             Limiter::Issue => "issue",
+            Limiter::Fetch => "fetch",
             Limiter::Dispatch => "dispatch",
             Limiter::Launch => "launch",
         }
@@ -62,7 +65,7 @@ pub struct RateLimits {
 }
 
 /// Seconds that each part would take by itself, and how they add up: the total is the longest of fp, l1, l2, dram,
-/// latency, waits, issue, tlb and dispatch, plus tail, launch and combination.
+/// latency, waits, issue, fetch, tlb and dispatch, plus tail, launch and combination.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -81,6 +84,8 @@ pub struct Terms {
     pub waits: Seconds,
     /// Issuing instructions.
     pub issue: Seconds,
+    /// The same with fetching them, where the instruction caches do not hold the code; otherwise 0.
+    pub fetch: Seconds,
     /// The last, partial wave, and few blocks on an SM.
     pub tail: Seconds,
     /// The launch itself.

@@ -1,5 +1,6 @@
 //! From volumes to time (section 2 of the paper): four limiters, and what the paper names as missing.
 
+use super::code::{Code, working_threads};
 use super::parts::{Limiter, RateLimits, Terms, Time};
 use crate::curve::TimeFit;
 use crate::device::Device;
@@ -124,6 +125,16 @@ impl Inputs<'_> {
         self.on_sms(Cycles::new(self.instructions(fit) / per_cycle))
     }
 
+    /// Issuing instructions that have to be fetched first: each wave of blocks waits for each of them.
+    fn fetch(&self, issue: Seconds) -> Seconds {
+        let threads = working_threads(self.launch, self.working_blocks);
+        let code = Code::new(self.work, self.device, self.path, self.items, threads);
+        match code.fetch_cycles(self.device) {
+            Some(cycles) => issue + Seconds::new(self.waves(1.0) * cycles.get() / self.clock()),
+            None => Seconds::ZERO,
+        }
+    }
+
     /// The pipe of the L1: its wavefronts, and what comes from and goes to the L2 through it. Beside it its requests to
     /// the L2, which take their time however few sectors of their line they are for.
     fn l1(&self, fit: &TimeFit) -> Seconds {
@@ -140,7 +151,7 @@ impl Inputs<'_> {
     }
 
     fn l2(&self) -> Seconds {
-        let bytes = self.volumes.l2.total().in_all(self.items);
+        let bytes = (self.volumes.l2.total() + self.volumes.l2.code).in_all(self.items);
         Seconds::new(bytes.get() / self.device.l2.bandwidth.value.0)
     }
 
@@ -194,6 +205,7 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
         launch: Seconds::new(fit.seconds_of_launch(of.device)),
         ..Terms::default()
     };
+    terms.fetch = of.fetch(terms.issue);
     let (most, limiter) = longest(&terms);
     // Bytes wait for a wave's latency, wherever they come from.
     let bytes = norm(&[terms.l2, terms.dram], fit.limiter_norm.value);
@@ -214,7 +226,7 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
         } else {
             norm(&busy, fit.core_norm.value) + way(of, fit) * waves
         };
-        norm(&[of_sm.max(alone), memory], joined)
+        norm(&[of_sm.max(alone), memory, terms.fetch * imbalance], joined)
     };
     let (even, core) = (join(1.0), join(of.imbalance()));
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
@@ -342,6 +354,7 @@ fn longest(terms: &Terms) -> (Seconds, Limiter) {
         (terms.latency, Limiter::Latency),
         (terms.waits, Limiter::Latency),
         (terms.issue, Limiter::Issue),
+        (terms.fetch, Limiter::Fetch),
         (terms.tlb, Limiter::Tlb),
         (terms.dispatch, Limiter::Dispatch),
     ];

@@ -14,6 +14,9 @@ use crate::space::{BlockIndex, Thread};
 /// first it does what is left over of fours, one by one (PTX of NVRTC 12.4 for `sm_75`; docs/fits.md, section 16).
 const WRITTEN_OUT: f64 = 4.0;
 
+/// Part of the accesses that code issues at least to be what computes.
+const GOOD_PART: f64 = 0.25;
+
 /// Steps for an access of a thread.
 const STEPS_OF_ACCESS: u64 = 2;
 
@@ -37,8 +40,8 @@ pub struct ThreadPath {
     pub barriers: Times<PerThread>,
     /// Accesses that stand in the program, each once however often loops repeat it.
     pub written: Times<PerThread>,
-    /// The same with iterations.
-    pub issued: Times<PerThread>,
+    /// How often the code runs that computes, as far as accesses tell: iterations of a loop, or once.
+    pub repeats: Times<PerThread>,
     /// What it computes for them.
     pub overhead: Overhead,
 }
@@ -67,9 +70,11 @@ impl ThreadPath {
                 in_loop: false,
                 addresses: Addresses::default(),
                 conditions: BTreeSet::new(),
+                issued: Vec::new(),
                 found: Self::default(),
             };
             walk.steps(&program.steps, 1.0)?;
+            walk.found.repeats = walk.repeats();
             walk.found.overhead.far = walk.addresses.far(kernel);
             let differs = walk.depends_on_thread(&program.steps);
             most = most.or(&walk.found);
@@ -93,7 +98,7 @@ impl ThreadPath {
             load_iterations: self.load_iterations.max(other.load_iterations),
             barriers: self.barriers.max(other.barriers),
             written: self.written.max(other.written),
-            issued: self.issued.max(other.issued),
+            repeats: self.repeats.max(other.repeats),
             overhead: self.overhead.or(&other.overhead),
         }
     }
@@ -110,6 +115,8 @@ struct Walk<'p> {
     addresses: Addresses<'p>,
     /// What has been looked at in this iteration of the innermost loop.
     conditions: BTreeSet<&'p Cond<i64>>,
+    /// Accesses issued in code that runs so often.
+    issued: Vec<(f64, f64)>,
     found: ThreadPath,
 }
 
@@ -187,11 +194,27 @@ impl<'p> Walk<'p> {
             self.found.looped_loads += copies * times;
         }
         self.found.written += copies;
-        self.found.issued += copies * times;
+        self.issue(field.multiplicity as f64 * times, times);
         if instruction.kind != AccessKind::Store && field.space == Space::Shared {
             self.found.shared_loads += copies * times;
         }
         Ok(())
+    }
+
+    fn issue(&mut self, accesses: f64, times: f64) {
+        #[expect(clippy::float_cmp, reason = "the same loop has the same iterations")]
+        match self.issued.iter_mut().find(|(often, _)| *often == times) {
+            Some((_, issued)) => *issued += accesses,
+            None => self.issued.push((times, accesses)),
+        }
+    }
+
+    /// How often the code runs that computes. That is taken to be what runs most often of all that issues a good part
+    /// of the accesses: code is rather taken to be too short than too long, as only long code costs something.
+    fn repeats(&self) -> Times<PerThread> {
+        let all: f64 = self.issued.iter().map(|(_, issued)| issued).sum();
+        let busy = self.issued.iter().filter(|(_, issued)| *issued >= GOOD_PART * all);
+        Times::new(busy.map(|(times, _)| *times).fold(1.0, f64::max))
     }
 
     /// Counts the condition of an access, or of its first work item, where this iteration has not looked at it yet.

@@ -101,6 +101,8 @@ pub struct L2Volumes {
     pub load: L2Load,
     /// Stores, written through.
     pub store: L2Store,
+    /// Code that the instruction caches do not hold; of fields 0.
+    pub code: Bytes<PerItem>,
 }
 
 /// Loads from L2.
@@ -128,10 +130,10 @@ pub struct L2Store {
 impl L2Volumes {
     fn new(compulsory: Bytes<PerItem>, capacity: Bytes<PerItem>, stored: Bytes<PerItem>) -> Self {
         let load = L2Load { compulsory, capacity, total: compulsory + capacity };
-        Self { load, store: L2Store { total: stored } }
+        Self { load, store: L2Store { total: stored }, code: Bytes::ZERO }
     }
 
-    /// Loads and stores.
+    /// Loads and stores, which go through the L1: without code.
     pub fn total(&self) -> Bytes<PerItem> {
         self.load.total + self.store.total
     }

@@ -56,7 +56,7 @@ pub const TARGETS: [Target; 24] = [
         left_out: Some(0.93),
         first: Some(95.0),
         time: Some(10.0),
-        volumes: &[("l2_load", 8.0), ("l2_store", 4.0), ("dram_load", 4.0), ("dram_store", 4.0)],
+        volumes: &[("l2_read", 8.0), ("l2_store", 4.0), ("dram_load", 4.0), ("dram_store", 4.0)],
         ..NONE
     },
     Target {
@@ -75,7 +75,7 @@ pub const TARGETS: [Target; 24] = [
         spearman: Some(0.93),
         first: Some(99.0),
         time: Some(6.0),
-        volumes: &[("l2_load", 5.0)],
+        volumes: &[("l2_read", 5.0)],
         ..NONE
     },
     Target {
@@ -83,7 +83,7 @@ pub const TARGETS: [Target; 24] = [
         spearman: Some(0.90),
         first: Some(95.0),
         time: Some(15.0),
-        volumes: &[("l2_load", 5.0)],
+        volumes: &[("l2_read", 5.0)],
         ..NONE
     },
     Target { set: "hotspot-a100", spearman: Some(0.85), time: Some(25.0), ..NONE },

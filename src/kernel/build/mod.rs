@@ -137,13 +137,17 @@ fn work(
         Some(flops) => Some(amount(flops, doc.span, ("flops", "operations"), symbols, decoder)?),
     };
     let instructions = instructions(doc.instructions.as_ref(), symbols, decoder)?;
+    let code_length = match &doc.code_length {
+        None => None,
+        Some(length) => Some(amount(length, doc.span, ("code-length", "instructions"), symbols, decoder)?),
+    };
     let unit = doc.unit.clone().unwrap_or_else(|| "LUP".to_owned());
     let precision = doc.precision.unwrap_or_else(|| {
         let mut used = vec![false; fields.len()];
         accesses::used(body, &mut used);
         widest(fields.iter().zip(used).filter(|f| f.1).map(|f| f.0))
     });
-    Some(Work { unit, flops, precision, instructions })
+    Some(Work { unit, flops, precision, instructions, code_length })
 }
 
 /// A number of at least 0, or nothing after reporting why there is none; what is not a formula stands at `span`.

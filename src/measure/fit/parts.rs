@@ -47,7 +47,10 @@ pub(super) fn under(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Volume
 
 /// Loads from L2: what the L1 lost of the redundant ones (equation 5).
 pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Parts> {
-    let measured = case.measured(MeasuredQuantity::L2Load)?;
+    let code = case.prediction.volumes.l2.code.get();
+    let measured = case
+        .measured(MeasuredQuantity::L2Load)
+        .or_else(|| Some((case.measured(MeasuredQuantity::L2Read)? - code).max(0.0)))?;
     // What a loop loads again lies at several oversubscriptions, of which only one is known here.
     if case.prediction.footprints().fields.iter().any(|f| !f.passes.block.is_empty()) {
         return None;

@@ -12,6 +12,8 @@ pub enum MeasuredQuantity {
     L1Store,
     /// Bytes loaded from L2.
     L2Load,
+    /// Bytes that the L2 is asked for: loads, and code that the instruction caches do not hold.
+    L2Read,
     /// Bytes stored to L2.
     L2Store,
     /// Bytes loaded from a last-level cache beyond L2.
@@ -49,10 +51,11 @@ pub(super) enum Kind {
 
 impl MeasuredQuantity {
     /// All of them, in the order in which they are written.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::L1Load,
         Self::L1Store,
         Self::L2Load,
+        Self::L2Read,
         Self::L2Store,
         Self::LlcLoad,
         Self::LlcStore,
@@ -80,6 +83,7 @@ impl MeasuredQuantity {
             Self::L1Load => ("l1_load", "L1 loads"),
             Self::L1Store => ("l1_store", "L1 stores"),
             Self::L2Load => ("l2_load", "L2 loads"),
+            Self::L2Read => ("l2_read", "L2 reads"),
             Self::L2Store => ("l2_store", "L2 stores"),
             Self::LlcLoad => ("llc_load", "LLC loads"),
             Self::LlcStore => ("llc_store", "LLC stores"),

@@ -105,15 +105,16 @@ impl Judge {
             Limiter::Tlb => Some(ReasonKind::Tlb),
             Limiter::Latency if waits => Some(ReasonKind::Waits),
             Limiter::Latency => Some(ReasonKind::Latency),
-            Limiter::Issue => Some(ReasonKind::Issue),
+            Limiter::Issue | Limiter::Fetch => Some(ReasonKind::Issue),
             Limiter::Dispatch => Some(ReasonKind::Dispatch),
             // Streams from memory are what is known best; of short launches there is a reason below.
             Limiter::Dram | Limiter::Launch => None,
         };
         found.extend(kind);
-        let core = waits || matches!(limiter, Limiter::Fp | Limiter::L1 | Limiter::Issue);
-        let longest = [terms.fp, terms.l1, terms.l2, terms.dram, terms.latency, terms.waits, terms.issue];
-        let most = longest.into_iter().fold(Seconds::ZERO, Seconds::max);
+        let core = waits || matches!(limiter, Limiter::Fp | Limiter::L1 | Limiter::Issue | Limiter::Fetch);
+        let core_terms = [terms.fp, terms.l1, terms.waits, terms.issue, terms.fetch];
+        let longest = core_terms.into_iter().chain([terms.l2, terms.dram, terms.latency]);
+        let most = longest.fold(Seconds::ZERO, Seconds::max);
         let decides = |term: Seconds| term > Seconds::ZERO && term >= most * DECIDES;
         if !self.knows(ReasonKind::BandwidthDerived) && decides(terms.dram) {
             found.push(ReasonKind::BandwidthDerived);

@@ -51,6 +51,7 @@ fn title(term: &str) -> &str {
         "latency" => "the latency of memory",
         "waits" => "waiting for loads",
         "issue" => "issuing instructions",
+        "fetch" => "fetching instructions",
         "tlb" => "address translation",
         "dispatch" => "starting blocks",
         "tail" => "the tail",

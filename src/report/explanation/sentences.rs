@@ -66,6 +66,7 @@ impl Facts<'_> {
             // Of memory, or of one load after the other.
             ("latency", t.latency.max(t.waits)),
             ("issue", t.issue),
+            ("fetch", t.fetch),
             ("tlb", t.tlb),
             ("dispatch", t.dispatch),
             ("launch", t.launch),
@@ -100,6 +101,7 @@ fn called(limiter: &str) -> &'static str {
         "tlb" => "address translation",
         "latency" => "latency",
         "issue" => "issuing instructions",
+        "fetch" => "fetching instructions that no cache of the SM holds",
         "dispatch" => "starting blocks",
         _ => "starting the kernel",
     }

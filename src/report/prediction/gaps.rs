@@ -35,13 +35,19 @@ fn told(gap: &Gap) -> (String, &'static str) {
             );
             (message, "work.instructions.local")
         }
-        Gap::InstructionCache { instructions, bytes: size, capacity } => {
+        Gap::InstructionCache { instructions, bytes: size, capacity, modelled } => {
             #[expect(clippy::cast_possible_truncation, reason = "whole KiB")]
             let size = (size / 1024.0).ceil() as i64 * 1024;
+            let known = if modelled {
+                "fetching them is in the time as if it had so many; say work.code_length if you know how many there \
+                 are (its machine code over 16 bytes)"
+            } else {
+                "what fetching them takes is not known for this device (sm.instruction_fetch), so that the time is too \
+                 low where it decides"
+            };
             let message = format!(
-                "the code of a thread has about {} instructions, {}, and an SM keeps {} (sm.instruction_cache): loads \
-                 of instructions are not modelled, so that L2 loads are too low, and the time where they decide; \
-                 write out less (smaller tiles or folds, loops that stay loops)",
+                "the code of a thread has about {} instructions, {}, and an SM keeps {} near: {known}; write out less \
+                 (smaller tiles or folds, loops that stay loops)",
                 significant(instructions.get().round()),
                 bytes(size),
                 bytes(capacity.cast_signed())

@@ -103,6 +103,7 @@ fn time_table(r: &ResultDocument) -> Table {
         ("latency", t.latency, None),
         ("waits", t.waits, None),
         ("issue", t.issue, None),
+        ("fetch", t.fetch, None),
         ("tlb", t.tlb, None),
         ("dispatch", t.dispatch, None),
         ("+ tail", t.tail, None),
@@ -141,6 +142,10 @@ fn volume_table(r: &ResultDocument, unit: &str) -> Table {
         two(v.l2.store.total),
         format!("{:.2} compulsory + {:.2} capacity", v.l2.load.compulsory, v.l2.load.capacity),
     ]);
+    if v.l2.code > Bytes::ZERO {
+        let what = "of the code, beyond the instruction cache".to_owned();
+        table.row(["code - L2".to_owned(), two(v.l2.code), String::new(), what]);
+    }
     let levels = v.llc.iter().map(|m| ("L2 - LLC", m)).chain([("L2 - DRAM", &v.dram)]);
     for (i, (name, m)) in levels.enumerate() {
         let name = if i == 1 { "LLC - DRAM" } else { name };

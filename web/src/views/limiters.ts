@@ -20,6 +20,7 @@ const RESOURCES: Part[] = [
   { key: "latency", name: "Latency", colour: "c-other" },
   { key: "waits", name: "Waits for loads", colour: "c-other" },
   { key: "issue", name: "Issue", colour: "c-other" },
+  { key: "fetch", name: "Fetching instructions", colour: "c-other" },
   { key: "tlb", name: "Address translation", colour: "c-other" },
   { key: "dispatch", name: "Dispatch", colour: "c-other" },
 ];
