@@ -74,6 +74,22 @@ fn a_length_is_a_number_or_an_expression_of_at_least_0() {
 }
 
 #[test]
+fn lengths_beyond_all_bounds_are_refused_and_estimates_stay_numbers() {
+    for length in ["1e308", "9223372036854775807", "1000000001"] {
+        let refused = wavecast(&["predict", "-", "-d", "a100", "--format", "json"], &sum(Some(length)));
+        let document: Value = serde_json::from_slice(&refused.stdout).unwrap();
+        assert_eq!(document["errors"][0]["code"], "code-length", "{length}");
+    }
+    for flops in ["1e300", "9223372036854775807"] {
+        let text = sum(None).replace("flops: 2*M", &format!("flops: {flops}"));
+        for device in ["a100", "v100", "mi100"] {
+            let result = answer(&["predict", "-", "-d", device], &text)["result"].clone();
+            assert!(result["time_s"].as_f64().is_some_and(f64::is_finite), "{flops} {device}");
+        }
+    }
+}
+
+#[test]
 fn counters_of_all_reads_of_the_l2_are_compared_with_loads_and_code() {
     let measured = "kernel,device,block,l2_load [B/item],l2_read [B/item]\nsum,h100-sxm,64,10,10\n";
     let dir = std::env::temp_dir().join(format!("wavecast-code-{}", std::process::id()));

@@ -95,6 +95,7 @@ fn code_that_is_larger_than_the_instruction_cache() {
     assert!(codes(&sum(1480, true), "rtx-2080-ti", &[]).is_empty(), "a loop has its code once");
     assert!(codes(&sum(1480, false), "v100", &[]).is_empty(), "128 KiB there");
     assert_eq!(codes(&sum(1480, false), "a100", &[]), ["instruction-cache"], "the nearer one has 46 KiB");
+    assert!(codes(&sum(2960, false), "gtx-470", &[]).is_empty(), "nobody measured it there");
     let known = sum(1480, false).replace("work: {", "work: {code_length: 2961, ");
     assert!(codes(&known, "rtx-2080-ti", &[]).is_empty(), "its length is given, and what it costs is known");
     assert_eq!(codes(&known, "v100", &["--device-set", "sm.instruction_cache=40KiB"]), ["instruction-cache"]);

@@ -15,6 +15,9 @@ use crate::traffic::ThreadPath;
 /// of the convolution on the RTX 2080 Ti whose code does not fit. What others fetched at the same time comes with it.
 const FETCHED: f64 = 0.5;
 
+/// Longest code that is estimated: what a document computes beyond that stands in loops that it does not tell of.
+const LONGEST: f64 = 1e9;
+
 /// The code of a thread: accesses that stand in the program and the arithmetic, those of loops once.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Code {
@@ -80,7 +83,8 @@ fn estimated(work: &Work, path: &ThreadPath, items_of_thread: f64) -> Times<PerT
     let computing = work.instructions.given().filter(|(class, _)| !matches!(class, Global | Local | Shared));
     let said: Vec<f64> = computing.map(|(_, n)| n.get()).collect();
     let per_item = if said.is_empty() { work.counted_flops() / at_once } else { said.iter().sum() };
-    path.written + Times::new(per_item * items_of_thread / path.repeats.get().max(1.0))
+    let arithmetic = per_item * items_of_thread / path.repeats.get().max(1.0);
+    Times::new((path.written.get() + arithmetic).min(LONGEST))
 }
 
 /// Threads of the blocks that have work.

@@ -123,6 +123,9 @@ pub(super) fn build(
     Some(kernel)
 }
 
+/// Instructions in the code of a thread that a document may say: more than any GPU loads.
+const LONGEST_CODE: f64 = 1e9;
+
 fn work(
     doc: Option<&WorkDoc>,
     fields: &[Field],
@@ -141,6 +144,13 @@ fn work(
         None => None,
         Some(length) => Some(amount(length, doc.span, ("code-length", "instructions"), symbols, decoder)?),
     };
+    if code_length.is_some_and(|length| length > LONGEST_CODE) {
+        let message = format!("the code of a thread has {LONGEST_CODE} instructions at most");
+        let error = Diagnostic::error("code-length", doc.span, message);
+        decoder
+            .report(error.help("count what stands in the code, loops once; leave it out if it is not known"));
+        return None;
+    }
     let unit = doc.unit.clone().unwrap_or_else(|| "LUP".to_owned());
     let precision = doc.precision.unwrap_or_else(|| {
         let mut used = vec![false; fields.len()];

@@ -37,7 +37,7 @@ fn told(gap: &Gap) -> (String, &'static str) {
         }
         Gap::InstructionCache { instructions, bytes: size, capacity, modelled } => {
             #[expect(clippy::cast_possible_truncation, reason = "whole KiB")]
-            let size = (size / 1024.0).ceil() as i64 * 1024;
+            let size = ((size / 1024.0).ceil() as i64).saturating_mul(1024);
             let known = if modelled {
                 "fetching them is in the time as if it had so many; say work.code_length if you know how many there \
                  are (its machine code over 16 bytes)"
