@@ -264,12 +264,57 @@ fn a_signal_finishes_what_is_being_answered() {
     }
 }
 
+/// A prediction that takes longer than anybody waits for.
+fn slow(id: impl Into<Value>) -> Value {
+    let mut request = endless(id);
+    (request["op"], request["options"]) = (json!("predict"), json!({"engine": "sampling"}));
+    request["options"]["limit"] = json!({"steps": 1_000_000_000_000_u64});
+    request
+}
+
 #[test]
 fn an_engine_that_was_asked_for_heeds_the_time_limit() {
     let mut server = Server::start(&["--time-limit", "0.2"]);
-    let mut request = endless(1);
-    (request["op"], request["options"]) = (json!("predict"), json!({"engine": "sampling"}));
-    request["options"]["limit"] = json!({"steps": 1_000_000_000_000_u64});
-    server.send(&request);
+    server.send(&slow(1));
     assert_eq!(code(&server.answer()), "time-limit");
+}
+
+/// Whoever waits for each answer is answered by the thread that reads.
+#[test]
+fn a_reader_that_works_long_is_relieved() {
+    let mut server = Server::start(&["--jobs", "1", "--time-limit", "0"]);
+    // Soon after another request, and after a pause.
+    for (round, pause) in [0, 300].into_iter().enumerate() {
+        server.send(&predict("first"));
+        assert_eq!(server.answer()["ok"], true, "{round}");
+        std::thread::sleep(Duration::from_millis(pause));
+        server.send(&slow("slow"));
+        std::thread::sleep(Duration::from_millis(20));
+        // One works at a time: this waits.
+        server.send(&predict("second"));
+        server.send(&cancel("cancel", "slow"));
+        let answers = server.answers(3);
+        assert_eq!(code(&answers["\"slow\""]), "cancelled", "{round}");
+        assert_eq!(answers["\"cancel\""]["result"]["cancelled"], 1, "{round}");
+        assert_eq!(answers["\"second\""]["ok"], true, "{round}");
+    }
+    server.input = None;
+    let (rest, well) = server.rest();
+    assert!(rest.is_empty() && well, "{rest:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_finishes_what_the_reader_works_on() {
+    let mut server = Server::start(&["--jobs", "1", "--time-limit", "1"]);
+    server.send(&predict("first"));
+    assert_eq!(server.answer()["ok"], true);
+    server.send(&slow("slow"));
+    std::thread::sleep(Duration::from_millis(100));
+    let pid = server.child.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+    let input = server.input.take();
+    let (rest, well) = server.rest();
+    drop(input);
+    assert_eq!((rest.len(), code(&rest[0]), well), (1, "time-limit", true), "{rest:?}");
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """How long `wavecast serve` takes for a prediction of a kernel that it knows: latency seen by a client that waits for
-each answer, and processor time of the server.
+each answer, and processor time of the server. Beside it stands what `cat` takes to echo the same requests: to wake another
+process and to be woken by it costs that much on this machine, whatever it does.
 
     tools/time_requests.py PROGRAM [REQUESTS] [-- WRAPPER ...]
 
@@ -44,8 +45,24 @@ def latencies(program, requests, wrapper):
 
 
 def processor_seconds():
+    """Of the user and of the system."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    return used.ru_utime, used.ru_stime
+
+
+def echo_latency(requests):
+    """Seconds until a line as long as a request comes back from another process."""
+    line = json.dumps({"id": 1, "op": "predict", "kernel_ref": "star", "options": {"block": BLOCKS[0]}}).encode() + b"\n"
+    found = []
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as echo:
+        for _ in range(requests):
+            started = time.perf_counter()
+            echo.stdin.write(line)
+            echo.stdin.flush()
+            echo.stdout.readline()
+            found.append(time.perf_counter() - started)
+        echo.stdin.close()
+    return statistics.median(found)
 
 
 def main():
@@ -63,8 +80,14 @@ def main():
     latencies(arguments[0], 1, [])
     first = processor_seconds()
     median = statistics.median(latencies(arguments[0], requests, []))
-    of_requests = (processor_seconds() - first) - (first - start)
-    print(f"median latency {median * 1e6:.0f} us, processor time {of_requests / requests * 1e6:.0f} us a request")
+    user, system = (
+        1e6 * ((now - before) - (before - begun)) / requests for begun, before, now in zip(start, first, processor_seconds())
+    )
+    echo = echo_latency(requests)
+    print(
+        f"median latency {median * 1e6:.0f} us, of which an echo takes {echo * 1e6:.0f} us; "
+        f"processor time of a request: program {user:.0f} us, system {system:.0f} us"
+    )
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -14,10 +15,21 @@ use wavecast::footprint::Engine;
 use wavecast::report::View;
 
 mod interrupt;
+mod objects;
 mod ptx;
 mod thread;
 
 use interrupt::interruptible;
+use objects::object;
+
+/// What takes no longer than this is done by the thread that asks: to hand it to another and to wait for that takes
+/// longer than most predictions. Ctrl-C waits meanwhile.
+const SOON: Duration = Duration::from_millis(2);
+/// Longest request that may be read there.
+const BRIEF: usize = 32 << 10;
+
+/// Result and error.
+type Answered<'py> = (Option<Bound<'py, PyAny>>, Option<Bound<'py, PyAny>>);
 
 /// Kernels and devices that were read, for all threads.
 #[pyclass(frozen, name = "Session")]
@@ -30,10 +42,19 @@ impl PySession {
         Self(Arc::new(Session::new(None)))
     }
 
-    /// Answers a request as `wavecast serve` does. Other Python threads run meanwhile, and Ctrl-C ends the wait.
-    fn ask(&self, py: Python<'_>, request: String) -> PyResult<String> {
-        let session = Arc::clone(&self.0);
-        interruptible(py, move || session.ask(&request))
+    /// Answers a request as `wavecast serve` does: what it has as `result`, and what it has as `error`. Other Python
+    /// threads run meanwhile, and Ctrl-C ends the wait.
+    fn answer<'py>(&self, py: Python<'py>, request: String) -> PyResult<Answered<'py>> {
+        let soon =
+            (request.len() <= BRIEF).then(|| py.detach(|| self.0.answer_soon(&request, SOON))).flatten();
+        let found = if let Some(found) = soon {
+            found
+        } else {
+            let session = Arc::clone(&self.0);
+            interruptible(py, move || session.answer_to(&request))?
+        };
+        let result = found.result.map(|documents| object(py, &documents)).transpose()?;
+        Ok((result, found.error.map(|error| object(py, &error)).transpose()?))
     }
 
     /// What a person is told instead: a text for each document of the answer.

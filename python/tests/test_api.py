@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import wavecast
+from wavecast import _wavecast
 
 ROOT = Path(__file__).resolve().parents[2]
 STAR = ROOT / "kernels" / "star3d25.yaml"
@@ -37,6 +38,28 @@ def test_answers_are_those_of_the_command_line():
         printed = json.loads(command_line(*arguments, text=text).stdout)
         assert function(COPY, device="v100", set={"N": 8192}) == printed
         assert function(text, device="v100", set=["N=8192"]) == printed
+
+
+def difference(a, b, where=""):
+    """Where two documents differ: also in the order of their keys, and in the kinds of their numbers."""
+    if isinstance(a, dict) and isinstance(b, dict):
+        if list(a) != list(b):
+            return f"{where}: {list(a)}, {list(b)}"
+        pairs = [(key, a[key], b[key]) for key in a]
+    elif isinstance(a, list) and isinstance(b, list) and len(a) == len(b):
+        pairs = list(zip(range(len(a)), a, b))
+    else:
+        return None if type(a) is type(b) and a == b else f"{where}: {a!r}, {b!r}"
+    return next(filter(None, (difference(x, y, f"{where}.{key}") for key, x, y in pairs)), None)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "kernels").glob("*.yaml")), ids=lambda path: path.stem)
+def test_answers_are_what_their_json_says(path):
+    for op, more in [("predict", {}), ("check", {}), ("rank", {"top": 2})]:
+        found = getattr(wavecast, op)(path, "a100", **more)
+        options = [f"--{name}={value}" for name, value in more.items()]
+        status, output, *_ = _wavecast.run(["wavecast", op, str(path), "-d", "a100", *options, "--format", "json"])
+        assert status == 0 and difference(found, json.loads(output)) is None, op
 
 
 def test_series_are_those_of_the_command_line():

@@ -18,8 +18,19 @@ MEASURED = ROOT / "tests" / "measured" / "star3d7.csv"
 #: How long the exception may take, on a machine that does other things too; alone it takes 25 ms at most.
 SECONDS = 0.5
 FOLDS = [[x, y, z] for x in range(1, 9) for y in range(1, 9) for z in range(1, 9)]
+#: A launch that is counted point by point, of which there are many.
+SLOW = {
+    "wavecast": 1,
+    "kernel": "slow",
+    "fields": {"a": {"dtype": "f64", "size": 1 << 36}},
+    "domain": {"x": 1 << 24},
+    "loads": [{"for": {"i": "0..99"}, "at": "a[x*(i+1) + 1000*i]"}],
+    "work": {"flops": 0},
+    "launch": {"block": [[256]], "registers": 32},
+}
 #: Work that would take minutes.
 LONG = {
+    "predict": lambda: wavecast.predict(SLOW, device="a100", engine="sampling", limit={"steps": 10**12}),
     "rank": lambda: wavecast.rank(STAR, "a100", fold=FOLDS),
     "sweep": lambda: wavecast.sweep(STAR, {"NX": "64..8192"}, "a100", best=True),
     "compare": lambda: wavecast.compare(
@@ -54,7 +65,7 @@ def test_ctrl_c_is_heard_at_once(what):
     assert wavecast.predict(STAR, [32, 4, 4], device="a100")["result"]["rate_per_s"] > 0
 
 
-@pytest.mark.parametrize("what", ["rank", "compare", "fit", "jobs"])
+@pytest.mark.parametrize("what", ["predict", "rank", "compare", "fit", "jobs"])
 def test_the_work_ends_too(what):
     timer = threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -331,14 +331,14 @@ def _ask(op: str, kernel: KernelLike, device: Device | None, options: dict[str, 
     head = json.dumps({"id": 0, "op": op, "device": named, "options": plain(given, "options")})
     body = kernel._body if isinstance(kernel, Kernel) else _body(source, text)
     sent = f'{head[:-1]}, "{source}": {body}}}'
-    answer = json.loads(SESSION.ask(sent))
-    if answer["ok"]:
-        return answer["result"], sent
-    errors = [_of_option(e, sent) for e in answer["error"]["errors"]]
+    result, error = SESSION.answer(sent)
+    if error is None:
+        return result, sent
+    errors = [_of_option(e, sent) for e in error["errors"]]
     if source == "kernel" and any(e["file"] == "kernel" for e in errors):
         # One line is no place to look at: the same with a line for each value.
         text = json.dumps(json.loads(text), indent=1)
         source = "kernel_text"
-        answer = json.loads(SESSION.ask(f'{head[:-1]}, "{source}": {json.dumps(text)}}}'))
-        errors = answer["error"]["errors"] if not answer["ok"] else errors
+        _, error = SESSION.answer(f'{head[:-1]}, "{source}": {json.dumps(text)}}}')
+        errors = error["errors"] if error is not None else errors
     raise KernelError(errors, text)

@@ -1,11 +1,11 @@
-from typing import Sequence, final
+from typing import Any, Sequence, final
 
 __version__: str
 
 @final
 class Session:
     def __new__(cls) -> Session: ...
-    def ask(self, request: str) -> str: ...
+    def answer(self, request: str) -> tuple[Any, Any]: ...
     def texts(self, request: str) -> list[str]: ...
 
 @final

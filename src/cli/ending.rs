@@ -1,10 +1,18 @@
-//! Work that ends when the program is asked to, and input likewise: reading blocks, so that it is done in a thread of
-//! its own.
+//! Work that ends when the program is asked to, and input likewise.
 
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+#[cfg(unix)]
+use std::{
+    fs::File,
+    io::Write,
+    ops::Range,
+    os::{fd::AsFd, unix::net::UnixStream},
+};
+
+#[cfg(unix)]
+use rustix::event::{PollFd, PollFlags, poll};
 
 use super::failure::Failure;
 use crate::ask::Ending;
@@ -35,48 +43,24 @@ pub(super) fn end_at_interrupt(_: &Arc<AtomicBool>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Bytes that are read at a time, and how many such pieces wait.
+/// Bytes that are read at a time.
+#[cfg(unix)]
 const PIECE: usize = 1 << 16;
-const PIECES: usize = 2;
-
-/// What comes through the channel.
-enum Piece {
-    Bytes(Vec<u8>),
-    Failed(io::Error),
-    /// Only to wake the reader: whether to end is asked before each piece.
-    Wake,
-}
 
 /// The same input, which also ends at SIGTERM and SIGINT; then `ending` is asked. A second signal ends the
 /// program at once.
-pub(super) fn until_asked_to_end(
-    input: impl Read + Send + 'static,
-    ending: &Ending,
-) -> io::Result<impl BufRead> {
-    let (sender, receiver) = sync_channel(PIECES);
-    let wake = sender.clone();
-    // If there is no room, there is something to read: whoever reads it sees that it ends.
-    at_signals(ending, move || drop(wake.try_send(Piece::Wake)))?;
-    Input::new(input, ending, sender, receiver)
+#[cfg(unix)]
+pub(super) fn until_asked_to_end(input: impl AsFd, ending: &Ending) -> io::Result<impl BufRead + Send> {
+    let (woken, waker) = UnixStream::pair()?;
+    waker.set_nonblocking(true)?;
+    // Where it is full, there is enough to wake the reader.
+    at_signals(ending, move || drop((&waker).write(&[0])))?;
+    Input::new(input, ending, woken)
 }
 
-/// Reads until the input ends or nobody listens any more.
-fn read(mut input: impl Read, to: &SyncSender<Piece>) {
-    let mut bytes = vec![0; PIECE];
-    loop {
-        let piece = match input.read(&mut bytes) {
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-            Err(e) => Piece::Failed(e),
-            Ok(number) => Piece::Bytes(bytes[..number].to_vec()),
-        };
-        let last = match &piece {
-            Piece::Bytes(bytes) => bytes.is_empty(),
-            _ => true,
-        };
-        if to.send(piece).is_err() || last {
-            return;
-        }
-    }
+#[cfg(not(unix))]
+pub(super) fn until_asked_to_end(input: impl Read + Send, _: &Ending) -> io::Result<impl BufRead + Send> {
+    Ok(io::BufReader::new(input))
 }
 
 /// At SIGTERM and SIGINT asks `ending`, and wakes whoever waits for something else. A second signal ends the program at
@@ -103,55 +87,76 @@ pub(super) fn at_signals(_: &Ending, _: impl Fn() + Send + 'static) -> io::Resul
     Ok(())
 }
 
+/// What is read by the thread that wants it: to hand each piece over from a thread that only reads would take longer than
+/// most requests do.
+#[cfg(unix)]
 struct Input {
-    receiver: Receiver<Piece>,
+    from: File,
     ending: Ending,
-    bytes: Vec<u8>,
-    used: usize,
+    /// Something to read here means that `ending` may have been asked.
+    woken: UnixStream,
+    bytes: Box<[u8]>,
+    /// The part of them that is there and not used yet.
+    unused: Range<usize>,
     at_end: bool,
 }
 
+#[cfg(unix)]
 impl Input {
-    fn new(
-        input: impl Read + Send + 'static,
-        ending: &Ending,
-        sender: SyncSender<Piece>,
-        receiver: Receiver<Piece>,
-    ) -> io::Result<Self> {
-        std::thread::Builder::new().spawn(move || read(input, &sender))?;
-        Ok(Self { receiver, ending: ending.clone(), bytes: Vec::new(), used: 0, at_end: false })
+    fn new(input: impl AsFd, ending: &Ending, woken: UnixStream) -> io::Result<Self> {
+        let from = File::from(input.as_fd().try_clone_to_owned()?);
+        let bytes = vec![0; PIECE].into_boxed_slice();
+        Ok(Self { from, ending: ending.clone(), woken, bytes, unused: 0..0, at_end: false })
     }
 
-    /// The next piece; an empty one at the end.
-    fn next(&mut self) -> io::Result<Vec<u8>> {
-        while !self.at_end && !self.ending.is_asked() {
-            match self.receiver.recv() {
-                Ok(Piece::Bytes(bytes)) if !bytes.is_empty() => return Ok(bytes),
-                Ok(Piece::Wake) => {}
-                Ok(Piece::Failed(error)) => {
-                    self.at_end = true;
-                    return Err(error);
-                }
-                Ok(Piece::Bytes(_)) | Err(_) => self.at_end = true,
+    /// Waits until there is something to read, or a signal.
+    fn wait(&self) -> io::Result<()> {
+        let mut wanted = [PollFd::new(&self.from, PollFlags::IN), PollFd::new(&self.woken, PollFlags::IN)];
+        poll(&mut wanted, None)?;
+        Ok(())
+    }
+
+    /// Reads what comes next; nothing at the end.
+    fn read_more(&mut self) -> io::Result<usize> {
+        loop {
+            self.wait()?;
+            // Nobody takes out what woke this reader: to have been asked once holds for ever.
+            if self.ending.is_asked() {
+                return Ok(0);
+            }
+            match self.from.read(&mut self.bytes) {
+                // Whoever started the program may have made its input one that does not wait.
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                other => return other,
             }
         }
-        Ok(Vec::new())
     }
 }
 
+#[cfg(unix)]
 impl BufRead for Input {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.used == self.bytes.len() {
-            (self.bytes, self.used) = (self.next()?, 0);
+        if self.unused.is_empty() && !self.at_end {
+            // An error is told once; whoever reads on finds the end.
+            self.at_end = true;
+            let number = match self.read_more() {
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {
+                    self.at_end = false;
+                    return Err(e);
+                }
+                other => other?,
+            };
+            (self.unused, self.at_end) = (0..number, number == 0);
         }
-        Ok(&self.bytes[self.used..])
+        Ok(&self.bytes[self.unused.clone()])
     }
 
     fn consume(&mut self, amount: usize) {
-        self.used = (self.used + amount).min(self.bytes.len());
+        self.unused.start = (self.unused.start + amount).min(self.unused.end);
     }
 }
 
+#[cfg(unix)]
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut available = self.fill_buf()?;
@@ -161,32 +166,65 @@ impl Read for Input {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
-    fn input(input: impl Read + Send + 'static, ending: &Ending) -> Input {
-        let (sender, receiver) = sync_channel(PIECES);
-        Input::new(input, ending, sender, receiver).unwrap()
+    /// The input, its other end, and what wakes it.
+    fn input(ending: &Ending) -> (Input, UnixStream, UnixStream) {
+        let (from, to) = UnixStream::pair().unwrap();
+        let (woken, waker) = UnixStream::pair().unwrap();
+        (Input::new(from, ending, woken).unwrap(), to, waker)
     }
 
     #[test]
     fn all_that_is_sent_arrives() {
         let sent: Vec<u8> = (0..=250_u8).cycle().take(3 * PIECE + 7).collect();
-        let mut input = input(io::Cursor::new(sent.clone()), &Ending::default());
+        let (mut input, mut to, _waker) = input(&Ending::default());
         let mut arrived = Vec::new();
-        input.read_to_end(&mut arrived).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                to.write_all(&sent).unwrap();
+                to.shutdown(std::net::Shutdown::Write).unwrap();
+            });
+            input.read_to_end(&mut arrived).unwrap();
+        });
         assert!(arrived == sent);
+        assert!(input.fill_buf().unwrap().is_empty(), "an end stays one");
+    }
+
+    #[test]
+    fn input_that_does_not_wait_is_waited_for() {
+        let (from, mut to) = UnixStream::pair().unwrap();
+        from.set_nonblocking(true).unwrap();
+        let (woken, _waker) = UnixStream::pair().unwrap();
+        let mut input = Input::new(from, &Ending::default(), woken).unwrap();
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                to.write_all(b"later").unwrap();
+            });
+            assert_eq!(input.fill_buf().unwrap(), b"later");
+        });
     }
 
     #[test]
     fn input_ends_when_asked() {
         let ending = Ending::default();
-        let mut input = input(io::repeat(b'x'), &ending);
-        assert!(!input.fill_buf().unwrap().is_empty());
-        assert!(!ending.ask());
-        let rest = input.fill_buf().unwrap().len();
-        input.consume(rest);
+        let (mut input, mut to, waker) = input(&ending);
+        to.write_all(b"x").unwrap();
+        assert_eq!(input.fill_buf().unwrap(), b"x");
+        input.consume(1);
+        // While it waits.
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                assert!(!ending.ask());
+                (&waker).write_all(&[0]).unwrap();
+            });
+            assert!(input.fill_buf().unwrap().is_empty());
+        });
+        to.write_all(b"y").unwrap();
         assert!(input.fill_buf().unwrap().is_empty());
     }
 }

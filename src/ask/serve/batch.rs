@@ -145,8 +145,8 @@ impl Requests<'_> {
             self.line.clear();
             let read = match read_line(input, &mut self.line, self.how.request_bytes)? {
                 Read::End => break,
-                Read::Line if self.line.iter().all(u8::is_ascii_whitespace) => continue,
-                Read::Line => request(&self.line),
+                Read::Line { .. } if self.line.iter().all(u8::is_ascii_whitespace) => continue,
+                Read::Line { .. } => request(&self.line),
                 Read::TooLong => Err((Id::default(), too_long(self.how.request_bytes))),
             };
             self.number += 1;

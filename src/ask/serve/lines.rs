@@ -5,7 +5,10 @@ use std::io::{self, BufRead, ErrorKind};
 /// What came of reading a line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Read {
-    Line,
+    /// Whether more of the input is there already.
+    Line {
+        more: bool,
+    },
     TooLong,
     End,
 }
@@ -22,7 +25,7 @@ pub(super) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, most: usiz
             return Ok(match (too_long, line.is_empty()) {
                 (true, _) => Read::TooLong,
                 (false, true) => Read::End,
-                (false, false) => Read::Line,
+                (false, false) => Read::Line { more: false },
             });
         }
         let end = memchr::memchr(b'\n', available);
@@ -34,9 +37,10 @@ pub(super) fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>, most: usiz
             line.extend_from_slice(part);
         }
         let used = part.len() + usize::from(end.is_some());
+        let more = used < available.len();
         input.consume(used);
         if end.is_some() {
-            return Ok(if too_long { Read::TooLong } else { Read::Line });
+            return Ok(if too_long { Read::TooLong } else { Read::Line { more } });
         }
     }
 }
@@ -57,15 +61,20 @@ mod tests {
             (read, String::from_utf8(line).unwrap())
         };
         let wanted = [
-            (Read::Line, "one"),
-            (Read::Line, ""),
+            (Read::Line { more: true }, "one"),
+            (Read::Line { more: true }, ""),
             (Read::TooLong, ""),
-            (Read::Line, "six: 6"),
-            (Read::Line, "end"),
+            (Read::Line { more: true }, "six: 6"),
+            (Read::Line { more: false }, "end"),
             (Read::End, ""),
         ];
         for (read, line) in wanted {
             assert_eq!(next(), (read, line.to_owned()));
+        }
+        // Each line ends where its piece does.
+        let mut input = BufReader::with_capacity(4, &b"abc\ndef\n"[..]);
+        for _ in 0..2 {
+            assert_eq!(read_line(&mut input, &mut Vec::new(), 6).unwrap(), Read::Line { more: false });
         }
         let mut input = &b"too long and without an end"[..];
         assert_eq!(read_line(&mut input, &mut Vec::new(), 6).unwrap(), Read::TooLong);

@@ -24,6 +24,7 @@ mod request;
 mod schema;
 mod server;
 mod session;
+mod turns;
 
 pub use answer::{AnswerLine, Cancellation, Definition, Document, Documents};
 pub use batch::{Batch, Batched, NotBatched, batch};

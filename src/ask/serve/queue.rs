@@ -21,7 +21,7 @@ const BYTES_EACH: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Task {
     pub id: Id,
-    pub job: Job,
+    pub job: Box<Job>,
 }
 
 /// A task that a worker does now.
@@ -58,14 +58,25 @@ impl Task {
     }
 }
 
+/// What is worked on.
+#[derive(Debug)]
+struct Running {
+    number: u64,
+    id: Id,
+    lane: Lane,
+    stop: Stop,
+}
+
 #[derive(Debug, Default)]
 struct State {
     short: VecDeque<Task>,
     long: VecDeque<Task>,
     bytes: usize,
-    /// The workers of each lane that have nothing to do.
+    /// The number of workers of each lane.
+    workers: [usize; 2],
+    /// Those of them that have nothing to do.
     idle: [BTreeSet<usize>; 2],
-    running: Vec<(u64, Id, Stop)>,
+    running: Vec<Running>,
     begun: u64,
     /// Who sends more waits until there is room.
     full: bool,
@@ -88,16 +99,32 @@ impl State {
     }
 
     /// Whether there is nothing for a worker to do. Of those that have nothing to do the first takes what comes:
-    /// each thread keeps memory of what it did last, so that few should take turns.
+    /// each thread keeps memory of what it did last, so that few should take turns. A reader that works is one of them.
     fn has_nothing_for(&mut self, lane: Lane, worker: usize) -> bool {
         if self.abandoned {
             return false;
         }
-        if self.lane(lane).is_empty() { !self.closed } else { self.idle(lane).first() != Some(&worker) }
+        if self.lane(lane).is_empty() {
+            return !self.closed;
+        }
+        self.idle(lane).first() != Some(&worker) || self.running_in(lane) >= self.workers[lane.index()]
+    }
+
+    fn running_in(&self, lane: Lane) -> usize {
+        self.running.iter().filter(|running| running.lane == lane).count()
     }
 
     fn waiting(&self) -> usize {
         self.short.len() + self.long.len()
+    }
+
+    /// Notes that a task is worked on from now on, which may take so long.
+    fn begin(&mut self, task: Task, limit: Option<Duration>) -> Begun {
+        self.begun += 1;
+        let (number, stop) = (self.begun, limit.map_or_else(Stop::new, Stop::after));
+        let (id, lane) = (task.id.clone(), task.lane());
+        self.running.push(Running { number, id, lane, stop: stop.clone() });
+        Begun { task, stop, number }
     }
 }
 
@@ -115,8 +142,10 @@ pub(super) struct Queue {
 impl Queue {
     /// For so many workers of each lane.
     pub fn new(short: usize, long: usize) -> Self {
-        let workers = [short, long].map(|count| (0..count).map(|_| Condvar::new()).collect());
-        Self { state: Mutex::default(), workers, room: Condvar::new() }
+        let workers = [short, long];
+        let state = Mutex::new(State { workers, ..State::default() });
+        let workers = workers.map(|count| (0..count).map(|_| Condvar::new()).collect());
+        Self { state, workers, room: Condvar::new() }
     }
 
     fn locked(&self) -> MutexGuard<'_, State> {
@@ -186,16 +215,25 @@ impl Queue {
         self.wake(&mut state, lane);
         let task = task?;
         state.bytes = state.bytes.saturating_sub(task.bytes());
-        state.begun += 1;
-        let (number, stop) = (state.begun, limit.map_or_else(Stop::new, Stop::after));
-        state.running.push((number, task.id.clone(), stop.clone()));
+        let begun = state.begin(task, limit);
         self.make_room(&mut state);
-        Some(Begun { task, stop, number })
+        Some(begun)
+    }
+
+    /// Begins a short task without a worker, if no other one waits or is worked on; gives it back otherwise.
+    pub fn begin_alone(&self, task: Task, limit: Option<Duration>) -> Result<Begun, Task> {
+        let mut state = self.locked();
+        let alone =
+            task.lane() == Lane::Short && state.short.is_empty() && state.running_in(Lane::Short) == 0;
+        if alone && !state.abandoned { Ok(state.begin(task, limit)) } else { Err(task) }
     }
 
     /// A task is answered or about to be.
     pub fn done(&self, begun: &Begun) {
-        self.locked().running.retain(|r| r.0 != begun.number);
+        let mut state = self.locked();
+        state.running.retain(|r| r.number != begun.number);
+        // A worker may have waited for a reader to be done.
+        self.wake(&mut state, Lane::Short);
     }
 
     /// Stops what runs under an id, and takes out what waits under it. Says how many were stopped, and which
@@ -203,8 +241,8 @@ impl Queue {
     pub fn cancel(&self, id: &Id) -> (usize, Vec<Task>) {
         let mut state = self.locked();
         let mut stopped = 0;
-        for (_, _, stop) in state.running.iter().filter(|r| r.1.is(id)) {
-            stop.ask();
+        for running in state.running.iter().filter(|r| r.id.is(id)) {
+            running.stop.ask();
             stopped += 1;
         }
         let taken = self.take(&mut state, |task| task.id.is(id));
@@ -239,7 +277,7 @@ impl Queue {
     pub fn abandon(&self) {
         let mut state = self.locked();
         state.abandoned = true;
-        state.running.iter().for_each(|(_, _, stop)| stop.ask());
+        state.running.iter().for_each(|running| running.stop.ask());
         self.wake_all();
     }
 }

@@ -12,11 +12,15 @@ use super::lines::{Read, read_line};
 use super::queue::{Begun, Lane, Queue, Task};
 use super::request::{Operation, RequestLine};
 use super::session::Session;
-use crate::effort::{Stop, StopReason, heeding};
+use super::turns::Turns;
+use crate::effort::{Instant, Stop, StopReason, heeding};
 use crate::report::ErrorDocument;
 
 /// A buffer that one long line made larger than this is given back.
 const KEPT_BYTES: usize = 1 << 20;
+/// Nobody has read an answer, thought of the next request and sent it in this time: what comes sooner was sent without
+/// waiting for answers, and is for all workers.
+const SOONEST: Duration = Duration::from_micros(4);
 /// Rankings that take turns, for each worker, and on machines of many processors no more than these or one
 /// for each worker.
 const RANKINGS: usize = 4;
@@ -112,14 +116,14 @@ impl Ending {
 /// An output that nobody reads ends the work.
 pub fn serve(
     session: &Session,
-    mut input: impl BufRead,
+    input: impl BufRead + Send,
     output: impl Write + Send,
     serving: impl Into<Serving>,
 ) -> io::Result<()> {
     let (serving, output) = (serving.into(), Mutex::new(Output { to: output, failed: None }));
     let workers = Lanes::for_jobs(serving.jobs);
     let queue = Queue::new(workers.short, workers.long);
-    let server = Server { session, serving: &serving, queue, output: &output };
+    let server = Server { session, serving: &serving, queue, output: &output, turns: Turns::new(input) };
     let read = std::thread::scope(|scope| {
         let lanes = [(Lane::Short, workers.short), (Lane::Long, workers.long)];
         let server = &server;
@@ -128,13 +132,9 @@ pub fn serve(
                 scope.spawn(move || server.work(lane, worker));
             }
         }
-        let read = server.read_all(&mut input);
-        if serving.ending.is_asked() {
-            server.refuse_waiting();
-        }
-        // Workers end when nothing more can come.
-        server.queue.close();
-        read
+        let other = scope.spawn(|| server.read_in_turn(server.turns.stand_in()));
+        let here = server.read_in_turn(server.turns.take());
+        here.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     let failed = output.into_inner().unwrap_or_else(PoisonError::into_inner).failed;
     match failed {
@@ -149,14 +149,32 @@ struct Output<W> {
     failed: Option<io::Error>,
 }
 
-struct Server<'s, W> {
+struct Server<'s, I, W> {
     session: &'s Session,
     serving: &'s Serving,
     queue: Queue,
     output: &'s Mutex<Output<W>>,
+    turns: Turns<I>,
 }
 
-impl<W: Write> Server<'_, W> {
+/// What a line asks of its reader.
+enum Next {
+    Read,
+    /// To work on a request by itself.
+    Work(Box<Begun>),
+    /// Nothing more comes.
+    End,
+    /// Nobody reads the answers any more.
+    Abandon,
+}
+
+impl Next {
+    fn read_if(go_on: bool) -> Self {
+        if go_on { Next::Read } else { Next::Abandon }
+    }
+}
+
+impl<I: BufRead, W: Write> Server<'_, I, W> {
     /// Writes an answer; `false` if nothing can be written any more.
     fn write(&self, answer: &AnswerLine) -> bool {
         let line = answer.line() + "\n";
@@ -171,32 +189,71 @@ impl<W: Write> Server<'_, W> {
     /// Does the tasks of a lane until no more come.
     fn work(&self, lane: Lane, worker: usize) {
         while let Some(begun) = self.queue.begin(lane, worker, self.serving.time_limit) {
-            let outcome = heeding(Some(&begun.stop), || self.session.run(&begun.task.job));
-            self.queue.done(&begun);
-            let Begun { task: Task { id, .. }, stop, .. } = begun;
-            if !self.write(&AnswerLine::new(id, self.serving.unless_stopped(&stop, outcome))) {
+            if !self.finish(begun) {
                 self.queue.abandon();
             }
         }
     }
 
-    /// Reads requests to the end of the input and hands them to the workers.
-    fn read_all(&self, input: &mut impl BufRead) -> io::Result<()> {
+    /// Does and answers a task; `false` if nothing can be written any more.
+    fn finish(&self, begun: Begun) -> bool {
+        let outcome = heeding(Some(&begun.stop), || self.session.run(&begun.task.job));
+        self.queue.done(&begun);
+        let Begun { task: Task { id, .. }, stop, .. } = begun;
+        self.write(&AnswerLine::new(id, self.serving.unless_stopped(&stop, outcome)))
+    }
+
+    /// Reads requests whenever it is this thread's turn, up to the end of the input.
+    fn read_in_turn(&self, mut input: Option<I>) -> io::Result<()> {
         let mut line = Vec::new();
-        loop {
-            line.clear();
-            line.shrink_to(KEPT_BYTES);
-            let go_on = match read_line(input, &mut line, self.serving.request_bytes)? {
-                Read::End => return Ok(()),
-                Read::TooLong => self.write(&AnswerLine::new(Id::default(), Err(self.too_long()))),
-                Read::Line if line.iter().all(u8::is_ascii_whitespace) => true,
-                Read::Line => self.take(&line),
+        while let Some(mut mine) = input {
+            input = match self.read(&mut mine, &mut line) {
+                Ok(Next::Read) => Some(mine),
+                Ok(Next::Work(begun)) => {
+                    let left = self.turns.leave(mine);
+                    if !self.finish(*begun) {
+                        self.queue.abandon();
+                    }
+                    self.turns.back(&left).or_else(|| self.turns.stand_in())
+                }
+                Ok(Next::Abandon) => {
+                    self.queue.abandon();
+                    self.end();
+                    None
+                }
+                Ok(Next::End) => {
+                    self.end();
+                    None
+                }
+                Err(error) => {
+                    self.end();
+                    return Err(error);
+                }
             };
-            if !go_on {
-                self.queue.abandon();
-                return Ok(());
-            }
         }
+        Ok(())
+    }
+
+    /// Nothing more can come: workers end when they have done what waits.
+    fn end(&self) {
+        self.turns.end();
+        if self.serving.ending.is_asked() {
+            self.refuse_waiting();
+        }
+        self.queue.close();
+    }
+
+    /// Reads a request, and hands it to the workers if it is not for its reader.
+    fn read(&self, input: &mut I, line: &mut Vec<u8>) -> io::Result<Next> {
+        line.clear();
+        line.shrink_to(KEPT_BYTES);
+        let began = Instant::now();
+        Ok(match read_line(input, line, self.serving.request_bytes)? {
+            Read::End => Next::End,
+            Read::TooLong => Next::read_if(self.write(&AnswerLine::new(Id::default(), Err(self.too_long())))),
+            Read::Line { .. } if line.iter().all(u8::is_ascii_whitespace) => Next::Read,
+            Read::Line { more } => self.take(line, !more && began.elapsed() > SOONEST),
+        })
     }
 
     fn too_long(&self) -> ErrorDocument {
@@ -205,31 +262,42 @@ impl<W: Write> Server<'_, W> {
         ErrorDocument::single("document-too-large", message, Some(help.to_owned()))
     }
 
-    /// Takes a line; `false` if nothing can be written any more.
-    fn take(&self, line: &[u8]) -> bool {
+    /// Takes a line, which is all that was sent if its sender waits for the answer.
+    fn take(&self, line: &[u8], sender_waits: bool) -> Next {
         let request = match understood(line) {
             Ok(request) => request,
             // The end of the input may have cut the last line.
-            Err(_) if self.serving.ending.is_asked() => return true,
-            Err(answer) => return self.write(&answer),
+            Err(_) if self.serving.ending.is_asked() => return Next::Read,
+            Err(answer) => return Next::read_if(self.write(&answer)),
         };
         let id = request.id.clone();
         if self.serving.ending.is_asked() {
-            return self.write(&AnswerLine::new(id, Err(ending())));
+            return Next::read_if(self.write(&AnswerLine::new(id, Err(ending()))));
         }
         match request.op {
-            Operation::Cancel => self.cancel(id, &request.target),
+            Operation::Cancel => Next::read_if(self.cancel(id, &request.target)),
             // Done here and now: it holds for the next line.
             Operation::Define => {
                 let stop = self.serving.time_limit.map_or_else(Stop::new, Stop::after);
                 let define = || self.session.prepare(request).and_then(|job| self.session.run(&job));
                 let outcome = heeding(Some(&stop), define);
-                self.write(&AnswerLine::new(id, self.serving.unless_stopped(&stop, outcome)))
+                let answer = AnswerLine::new(id, self.serving.unless_stopped(&stop, outcome));
+                Next::read_if(self.write(&answer))
             }
             _ => match self.session.prepare(request) {
-                Ok(job) => self.queue.push(Task { id, job }),
-                Err(error) => self.write(&AnswerLine::new(id, Err(error))),
+                Ok(job) => self.begin(Task { id, job: Box::new(job) }, sender_waits),
+                Err(error) => Next::read_if(self.write(&AnswerLine::new(id, Err(error)))),
             },
+        }
+    }
+
+    /// Has the reader do a task for which somebody waits, if there is no other, and the workers otherwise.
+    fn begin(&self, task: Task, sender_waits: bool) -> Next {
+        let alone =
+            if sender_waits { self.queue.begin_alone(task, self.serving.time_limit) } else { Err(task) };
+        match alone {
+            Ok(begun) => Next::Work(Box::new(begun)),
+            Err(task) => Next::read_if(self.queue.push(task)),
         }
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::super::predictor::{ModelOptions, Predictor};
 use super::super::source::{DeviceSource, KernelSource, KernelsRead};
@@ -11,6 +12,7 @@ use super::job::{Asked, Job};
 use super::lock::Lock;
 use super::request::{Operation, RequestLine};
 use crate::device::{self, Device};
+use crate::effort::{Stop, heeding};
 use crate::kernel::{Limits, Loaded, Options};
 use crate::report::{ErrorDocument, View};
 
@@ -60,13 +62,29 @@ impl Session {
 
     /// Answers one request; the answer is a line without its end.
     pub fn ask(&self, request: &str) -> String {
+        self.answer_to(request).line()
+    }
+
+    /// What comes of the text of one request.
+    pub fn answer_to(&self, request: &str) -> AnswerLine {
         match RequestLine::read(request) {
-            Ok(request) => {
-                let id = request.id.clone();
-                AnswerLine::new(id, self.answer(request)).line()
-            }
-            Err((id, error)) => AnswerLine::new(id, Err(error)).line(),
+            Ok(request) => AnswerLine::new(request.id.clone(), self.answer(request)),
+            Err((id, error)) => AnswerLine::new(id, Err(error)),
         }
+    }
+
+    /// The same, if it is known within this time. Nothing comes of requests that may take long, as those to rank, and
+    /// of what was begun and took longer: it is to be asked for again.
+    pub fn answer_soon(&self, request: &str, time: Duration) -> Option<AnswerLine> {
+        let stop = Stop::after(time);
+        // Whether a kernel was defined should not depend on how long that took.
+        let request = RequestLine::read(request).ok().filter(|request| request.op != Operation::Define)?;
+        let id = request.id.clone();
+        let outcome = heeding(Some(&stop), || {
+            let job = self.prepare(request).ok().filter(|job| !job.asked.is_long())?;
+            Some(self.run(&job))
+        })?;
+        stop.reason().is_none().then(|| AnswerLine::new(id, outcome))
     }
 
     /// What a person is told instead, a text for each document; nothing where there is no answer.
@@ -306,6 +324,18 @@ mod tests {
             assert!(session.ask(&request(64).replace(r#""op""#, &change)).contains(r#""ok":true"#));
         }
         assert!(session.devices.read().unwrap().len() <= DEVICES);
+    }
+
+    #[test]
+    fn what_takes_long_is_not_answered_soon() {
+        let (session, long) = (Session::new(None), Duration::from_secs(1000));
+        let soon = session.answer_soon(&request(64), long).unwrap().line();
+        assert_eq!(soon, session.ask(&request(64)));
+        assert!(session.answer_soon(&request(64), Duration::ZERO).is_none());
+        assert!(session.answer_soon(&request(64).replace("predict", "rank"), long).is_none());
+        assert!(session.answer_soon(&request(64).replace("predict", "define"), long).is_none());
+        assert!(session.kernels.read().unwrap().is_empty());
+        assert!(session.answer_soon("{", long).is_none());
     }
 
     #[test]
