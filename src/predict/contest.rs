@@ -235,7 +235,7 @@ impl Contest<'_> {
         let (estimator, shared) = (&self.estimators[kernel], &self.shared[kernel]);
         let Begun { runnable, footprints, .. } = begun;
         let Runnable { launch, occupancy } = runnable;
-        // Lanes that lie in many rows may meet in the banks of the L1 wherever their warp begins.
+        // Lanes that lie in many rows may meet in the banks of the L1 wherever their warp begins, and store in pieces.
         let straight =
             shared.straight(runnable).filter(|s| footprints.stands_for.is_some() && s.least.may_meet(launch));
         if let Some(straight) = straight {

@@ -2,6 +2,7 @@
 
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::lanes::Lanes;
+use super::least_stores::FieldStores;
 use super::pipe::Pipe;
 use super::warps::{self, WarpClass};
 use crate::expr::{Coord, Scale, Term};
@@ -11,7 +12,7 @@ use crate::quantity::{Cycles, ItemCount, PerBlock, Times};
 use crate::space::{Strides, Thread};
 
 /// Kinds of warps whose conflicts are looked at; more are taken to have none.
-const MOST_CLASSES: usize = 4;
+pub(super) const MOST_CLASSES: usize = 4;
 
 /// Accesses whose lanes lie alike.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,6 +31,7 @@ struct Pattern {
 pub struct Least {
     pipe: Pipe,
     patterns: Vec<Pattern>,
+    stores: Vec<FieldStores>,
 }
 
 impl Least {
@@ -38,7 +40,7 @@ impl Least {
         for instruction in &program.instructions {
             let field = kernel.field(instruction.field);
             let (size, width) = (field.dtype.bytes, instruction.width);
-            let strides = strides(instruction);
+            let strides = lane_strides(instruction);
             let like = |p: &&mut Pattern| (p.size, p.width, &p.strides) == (size, width, &strides);
             let copies = field.multiplicity as f64;
             let [loads, stores] = match instruction.kind {
@@ -52,7 +54,7 @@ impl Least {
                 patterns.push(Pattern { strides, size, width, loads, stores });
             }
         }
-        Self { pipe, patterns }
+        Self { pipe, patterns, stores: FieldStores::all(kernel, program) }
     }
 
     /// Whether lanes of a warp may lie in several rows: in one row they mostly do not meet.
@@ -62,7 +64,8 @@ impl Least {
     }
 
     /// The least of a launch in which the lanes of all warps have work: what each access takes in the time of its lanes,
-    /// of one wavefront, or of conflicts in the data stage that are the same wherever a warp begins. The rest is left at 0.
+    /// of one wavefront, or of conflicts in the data stage that are the same wherever a warp begins, and what stores write.
+    /// The rest is left at 0.
     pub fn of_full_blocks(&self, kernel: &Kernel, launch: &Launch) -> L1Counts {
         let block = *launch.candidate.block();
         let classes = warps::classes(launch.candidate.block(), self.pipe.warp, &[]);
@@ -70,12 +73,16 @@ impl Least {
         let cycles = self.patterns.iter().map(|pattern| self.cycles(pattern, launch, &classes)).sum();
         let issues: f64 = self.patterns.iter().map(|p| p.loads + p.stores).sum();
         let threads = block.iter().map(|&n| n as f64).product::<f64>();
-        L1Counts {
+        let mut counts = L1Counts {
             total: InstructionCounts { issues: Times::new(warps * issues), ..Default::default() },
             pipe_cycles: cycles,
             work_items: ItemCount::new(threads * launch.candidate.fold().volume() as f64),
             ..Self::nothing(kernel)
+        };
+        for stores in &self.stores {
+            stores.add_to(&mut counts.fields, launch, &classes, self.pipe.sector);
         }
+        counts
     }
 
     /// Of a launch of which no more is known.
@@ -119,8 +126,8 @@ impl Least {
     }
 }
 
-/// Elements from thread to thread.
-fn strides(instruction: &Instruction<Scale>) -> Option<[Scale; 3]> {
+/// Elements from thread to thread along x, y and z; `None` where that does not say where lanes lie.
+pub(super) fn lane_strides(instruction: &Instruction<Scale>) -> Option<[Scale; 3]> {
     let mut strides: [Scale; 3] = Default::default();
     for (term, factor) in instruction.element.terms() {
         match term {
@@ -146,7 +153,7 @@ mod tests {
     /// Counting finds no less, whatever the block; and no more on NVIDIA devices where the data stage is what takes time.
     #[test]
     fn warps_take_at_least_that() {
-        let (mut looked_at, mut tight) = (0, 0);
+        let (mut looked_at, mut tight, mut runs, mut near) = (0, 0, 0, 0);
         for name in ["star3d7", "star3d25", "stream-triad", "star2d5", "lbm-d3q15", "lbm-d3q19"] {
             let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(path).unwrap();
@@ -186,11 +193,28 @@ mod tests {
                     );
                     let issues = |counts: &L1Counts| counts.total.issues.per_item(counts.work_items).get();
                     assert!(issues(&least) <= issues(&counted) * (1.0 + 1e-12), "{name} {block:?} {fold:?}");
+                    for (few, many) in least.fields.iter().zip(&counted.fields) {
+                        let all = |f: &FieldCounts, counts: &L1Counts| {
+                            let sectors = [f.store_sectors, f.warp_store_sectors].map(|n| n.get());
+                            let all = [sectors[0], sectors[1], f.distinct_store_runs().get()];
+                            all.map(|n| n / counts.work_items.get())
+                        };
+                        let (few, many) = (all(few, &least), all(many, &counted));
+                        let no_more = |(few, many): (f64, f64)| few <= many * (1.0 + 1e-12);
+                        assert!(
+                            few.into_iter().zip(many).all(no_more),
+                            "{name} {} {block:?} {fold:?}: {few:?} {many:?}",
+                            device.id
+                        );
+                        runs += usize::from(few[2] > 0.0);
+                        near += usize::from(few[2] > 0.0 && few[2] > 0.9 * many[2]);
+                    }
                     looked_at += 1;
                     tight += usize::from(least_cycles > 0.8 * cycles);
                 }
             }
         }
         assert!(looked_at > 150 && tight * 3 > looked_at, "{tight} of {looked_at}");
+        assert!(runs > 50 && near * 2 > runs, "{near} of {runs}");
     }
 }

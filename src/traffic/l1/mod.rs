@@ -13,6 +13,7 @@ mod iterations;
 mod lanes;
 mod layouts;
 mod least;
+mod least_stores;
 mod lockstep;
 mod parted;
 mod patterns;
