@@ -147,6 +147,7 @@ mod tests {
     use super::*;
     use crate::device;
     use crate::launch::Candidate;
+    use crate::quantity::Amount;
     use crate::space::{Block, Fold};
     use crate::traffic::l1::{self, Straight};
 
@@ -195,7 +196,7 @@ mod tests {
                     assert!(issues(&least) <= issues(&counted) * (1.0 + 1e-12), "{name} {block:?} {fold:?}");
                     for (few, many) in least.fields.iter().zip(&counted.fields) {
                         let all = |f: &FieldCounts, counts: &L1Counts| {
-                            let sectors = [f.store_sectors, f.warp_store_sectors].map(|n| n.get());
+                            let sectors = [f.store_sectors, f.warp_store_sectors].map(Amount::get);
                             let all = [sectors[0], sectors[1], f.distinct_store_runs().get()];
                             all.map(|n| n / counts.work_items.get())
                         };

@@ -7,7 +7,7 @@ use crate::expr::Scale;
 use crate::kernel::{AccessKind, FieldId, Kernel};
 use crate::launch::{Instruction, Launch, Program};
 use crate::quantity::{Sectors, Times};
-use crate::space::Strides;
+use crate::space::{Strides, Thread};
 
 /// Addresses of lanes are sums of numbers no larger than this, so that they stay within 64 bits.
 const FARTHEST: u64 = 1 << 40;
@@ -108,29 +108,44 @@ impl FieldStores {
 
     fn of_warp(&self, places: &[(Strides, i64)], class: &WarpClass, sector: i64) -> OfWarp {
         let lanes = class.arrangement.lanes();
-        let mut ranges = Vec::with_capacity(lanes.len() * self.each.len());
-        for (store, (of, (strides, offset))) in self.each.iter().zip(places).enumerate() {
-            for lane in &lanes {
-                let from = offset + (0..3).map(|d| lane[d] * strides[d]).sum::<i64>();
-                ranges.push(Range { from, to: from + of.width, store });
-            }
+        // Stores of a fold or of a list of arrays lie alike.
+        let (first, strides) = (&self.each[0], places[0].0);
+        if self.each.iter().zip(places).all(|(of, place)| of.width == first.width && place.0 == strides) {
+            let ranges = first.ranges(0, &lanes, (strides, 0));
+            let (sectors, runs) = sectors_and_runs(&ranges, sector);
+            let (further_runs, apart) = (runs - 1, self.are_apart(places, &lanes, &ranges, sector));
+            let number = i64::try_from(self.each.len()).unwrap_or(1);
+            return OfWarp { sectors: sectors * number, further_runs: further_runs * number, apart };
         }
-        let mut sum = OfWarp { apart: true, ..OfWarp::default() };
-        for of_store in ranges.chunk_by_mut(|a, b| a.store == b.store) {
-            of_store.sort_unstable();
-            let (sectors, runs) = sectors_and_runs(of_store, sector);
+        let mut sum = OfWarp { apart: false, ..OfWarp::default() };
+        for (store, &place) in self.each.iter().zip(places) {
+            let (sectors, runs) = sectors_and_runs(&store.ranges(0, &lanes, place), sector);
             sum.sectors += sectors;
             sum.further_runs += runs - 1;
         }
+        sum
+    }
+
+    /// Whether stores that lie alike, the first of them at `ranges`, certainly have no sector in common.
+    fn are_apart(&self, places: &[(Strides, i64)], lanes: &[Thread], ranges: &[Range], sector: i64) -> bool {
+        let mut offsets: Vec<i64> = places.iter().map(|place| place.1).collect();
+        offsets.sort_unstable();
+        let (from, to) = (ranges[0].from, ranges.iter().map(|range| range.to).max().unwrap_or(0));
+        if offsets.windows(2).all(|pair| are_apart(pair[0] + to, pair[1] + from, sector)) {
+            return true;
+        }
+        let all = self.each.iter().zip(places).enumerate();
+        let mut ranges: Vec<Range> =
+            all.flat_map(|(number, (store, &place))| store.ranges(number, lanes, place)).collect();
         ranges.sort_unstable();
         let mut before = ranges[0];
-        for range in &ranges[1..] {
-            sum.apart &= range.store == before.store || are_apart(before.to, range.from, sector);
+        ranges[1..].iter().all(|range| {
+            let apart = range.store == before.store || are_apart(before.to, range.from, sector);
             if range.to >= before.to {
                 before = *range;
             }
-        }
-        sum
+            apart
+        })
     }
 }
 
@@ -138,6 +153,17 @@ impl Store {
     fn new(instruction: &Instruction<Scale>) -> Self {
         let from = instruction.element.constant().clone();
         Self { strides: lane_strides(instruction), from, width: instruction.width.max(1) }
+    }
+
+    /// Where its lanes store, in ascending order.
+    fn ranges(&self, store: usize, lanes: &[Thread], (strides, offset): (Strides, i64)) -> Vec<Range> {
+        let of_lane = |lane: &Thread| {
+            let from = offset + (0..3).map(|d| lane[d] * strides[d]).sum::<i64>();
+            Range { from, to: from + self.width, store }
+        };
+        let mut ranges: Vec<Range> = lanes.iter().map(of_lane).collect();
+        ranges.sort_unstable();
+        ranges
     }
 }
 
