@@ -2,17 +2,14 @@
 
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::lanes::Lanes;
-use super::least_stores::FieldStores;
+use super::least_stores::{FieldStores, MOST_CLASSES, lane_strides};
 use super::pipe::Pipe;
 use super::warps::{self, WarpClass};
-use crate::expr::{Coord, Scale, Term};
+use crate::expr::Scale;
 use crate::kernel::{AccessKind, Kernel};
-use crate::launch::{Instruction, Launch, Program};
+use crate::launch::{Launch, Program};
 use crate::quantity::{Cycles, ItemCount, PerBlock, Times};
 use crate::space::{Strides, Thread};
-
-/// Kinds of warps whose conflicts are looked at; more are taken to have none.
-pub(super) const MOST_CLASSES: usize = 4;
 
 /// Accesses whose lanes lie alike.
 #[derive(Debug, Clone, PartialEq)]
@@ -124,22 +121,6 @@ impl Least {
         let near = |stride: &i64| stride.unsigned_abs() < 1 << 40;
         strides.iter().all(near).then_some(strides)
     }
-}
-
-/// Elements from thread to thread along x, y and z; `None` where that does not say where lanes lie.
-pub(super) fn lane_strides(instruction: &Instruction<Scale>) -> Option<[Scale; 3]> {
-    let mut strides: [Scale; 3] = Default::default();
-    for (term, factor) in instruction.element.terms() {
-        match term {
-            // Threads are counted within their block, or within the grid; not both at once.
-            Term::Coord(Coord::ThreadIdx(d) | Coord::Thread(d)) if strides[d.index()] == Scale::default() => {
-                strides[d.index()].clone_from(factor);
-            }
-            Term::Coord(Coord::BlockIdx(_)) => {}
-            _ => return None,
-        }
-    }
-    Some(strides)
 }
 
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! What warps store at least, before it is counted where each of them begins.
 
 use super::counts::FieldCounts;
-use super::least::{MOST_CLASSES, lane_strides};
 use super::warps::WarpClass;
-use crate::expr::Scale;
+use crate::expr::{Coord, Scale, Term};
 use crate::kernel::{AccessKind, FieldId, Kernel};
 use crate::launch::{Instruction, Launch, Program};
 use crate::quantity::{Sectors, Times};
 use crate::space::{Strides, Thread};
+
+/// Kinds of warps of which it is looked at where their lanes lie; of more the least is taken that there can be.
+pub(super) const MOST_CLASSES: usize = 4;
 
 /// Addresses of lanes are sums of numbers no larger than this, so that they stay within 64 bits.
 const FARTHEST: u64 = 1 << 40;
@@ -165,6 +167,22 @@ impl Store {
         ranges.sort_unstable();
         ranges
     }
+}
+
+/// Elements from thread to thread along x, y and z; `None` where that does not say where lanes lie.
+pub(super) fn lane_strides(instruction: &Instruction<Scale>) -> Option<[Scale; 3]> {
+    let mut strides: [Scale; 3] = Default::default();
+    for (term, factor) in instruction.element.terms() {
+        match term {
+            // Threads are counted within their block, or within the grid; not both at once.
+            Term::Coord(Coord::ThreadIdx(d) | Coord::Thread(d)) if strides[d.index()] == Scale::default() => {
+                strides[d.index()].clone_from(factor);
+            }
+            Term::Coord(Coord::BlockIdx(_)) => {}
+            _ => return None,
+        }
+    }
+    Some(strides)
 }
 
 /// Whether bytes that end before `to` and bytes from `from` on have a sector between them, wherever sectors begin.
