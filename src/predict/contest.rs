@@ -237,7 +237,7 @@ impl Contest<'_> {
         let Runnable { launch, occupancy } = runnable;
         // Lanes that lie in many rows may meet in the banks of the L1 wherever their warp begins, and store in pieces.
         let straight =
-            shared.straight(runnable).filter(|s| footprints.stands_for.is_some() && s.least.may_meet(launch));
+            shared.straight(runnable).filter(|s| footprints.stands_for.is_some() && s.least.may_part(launch));
         if let Some(straight) = straight {
             let warps = straight.least.of_full_blocks(estimator.kernel, launch);
             if !best.may_hold(finite(least_seconds(estimator, runnable, footprints, &warps))) {

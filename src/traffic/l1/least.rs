@@ -54,10 +54,11 @@ impl Least {
         Self { pipe, patterns, stores: FieldStores::all(kernel, program) }
     }
 
-    /// Whether lanes of a warp may lie in several rows: in one row they mostly do not meet.
-    pub fn may_meet(&self, launch: &Launch) -> bool {
+    /// Whether lanes of a warp may lie in several rows: in one row they mostly do not meet, and store in one piece.
+    pub fn may_part(&self, launch: &Launch) -> bool {
         let warp = i64::try_from(self.pipe.warp).unwrap_or(i64::MAX);
-        launch.candidate.block()[0] % warp != 0
+        let block = launch.candidate.block();
+        block[0] % warp != 0 && block[1..].iter().any(|&n| n > 1)
     }
 
     /// The least of a launch in which the lanes of all warps have work: what each access takes in the time of its lanes,
