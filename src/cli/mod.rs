@@ -70,6 +70,7 @@ use settings::Settings;
 
 pub use captured::Captured;
 #[cfg(unix)]
+#[cfg(unix)]
 pub use files::note_closed;
 
 /// Predicts what a GPU kernel does to the memory hierarchy, for every thread-block configuration,

@@ -17,6 +17,7 @@ pub(super) use replace::Output;
 pub(super) use standard::{print, standard_output};
 
 #[cfg_attr(not(unix), expect(unused_imports, reason = "closed streams are a matter of Unix"))]
+#[cfg(unix)]
 pub use standard::note_closed;
 
 use super::failure::Failure;
