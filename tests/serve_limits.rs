@@ -303,6 +303,32 @@ fn a_reader_that_works_long_is_relieved() {
     assert!(rest.is_empty() && well, "{rest:?}");
 }
 
+/// Whoever sends request after request need not read meanwhile, though the answers are more than fit into a pipe: what
+/// is asked waits in the server.
+#[test]
+fn answers_that_nobody_reads_keep_no_request_from_being_read() {
+    const REQUESTS: usize = 600;
+    let mut server = Server::start(&["--jobs", "2"]);
+    let mut input = server.input.take().unwrap();
+    let (sent, all_sent) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for id in 0..REQUESTS {
+            input.write_all(format!("{}\n", predict(id)).as_bytes()).unwrap();
+            // Each comes alone.
+            std::thread::sleep(Duration::from_micros(300));
+        }
+        sent.send(()).unwrap();
+    });
+    if all_sent.recv_timeout(Duration::from_secs(60)).is_err() {
+        server.child.kill().unwrap();
+        panic!("the server reads no more");
+    }
+    let (rest, well) = server.rest();
+    let mut ids: Vec<u64> = rest.iter().map(|answer| answer["id"].as_u64().unwrap()).collect();
+    ids.sort_unstable();
+    assert!(well && ids == (0..REQUESTS as u64).collect::<Vec<_>>(), "{ids:?}");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_signal_finishes_what_the_reader_works_on() {

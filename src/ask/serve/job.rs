@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use memchr::memmem;
+
 use super::super::check::Inspect;
 use super::super::explain::Explain;
 use super::super::predict::Predict;
@@ -12,6 +14,7 @@ use super::super::source::{KernelSource, KernelsRead};
 use super::super::sweep::Sweep;
 use super::answer::{Definition, Document, Documents};
 use crate::device::{self, Device, RunClock};
+use crate::footprint::Counter;
 use crate::kernel::{Kernel, Loaded};
 use crate::report::{DevicesDocument, ErrorDocument};
 
@@ -51,6 +54,13 @@ pub(super) struct Job {
 }
 
 impl Job {
+    /// Whether it mostly takes some microseconds, and looks all the time whether it is to end where it takes long.
+    pub fn is_brief(&self) -> bool {
+        let Self { asked, source, model, .. } = self;
+        let may_have_code = source.ptx.is_some() || memmem::find(source.text.as_bytes(), b"ptx").is_some();
+        matches!(asked, Asked::Predict(_)) && model.counting.counter == Counter::cheapest() && !may_have_code
+    }
+
     /// Whether there is a device that somebody chose.
     pub fn names_device(&self) -> bool {
         self.device.is_some() || self.device_text.is_some()

@@ -77,6 +77,8 @@ struct State {
     /// Those of them that have nothing to do.
     idle: [BTreeSet<usize>; 2],
     running: Vec<Running>,
+    /// How many answers are being written: their reader may let them wait.
+    answering: usize,
     begun: u64,
     /// Who sends more waits until there is room.
     full: bool,
@@ -223,15 +225,24 @@ impl Queue {
     /// Begins a short task without a worker, if no other one waits or is worked on; gives it back otherwise.
     pub fn begin_alone(&self, task: Task, limit: Option<Duration>) -> Result<Begun, Task> {
         let mut state = self.locked();
-        let alone =
-            task.lane() == Lane::Short && state.short.is_empty() && state.running_in(Lane::Short) == 0;
+        // Where an answer is not read, nobody would read requests any more.
+        let alone = task.lane() == Lane::Short
+            && state.short.is_empty()
+            && state.running_in(Lane::Short) == 0
+            && state.answering == 0;
         if alone && !state.abandoned { Ok(state.begin(task, limit)) } else { Err(task) }
     }
 
-    /// A task is answered or about to be.
+    /// A task was answered.
+    pub fn answered(&self) {
+        self.locked().answering -= 1;
+    }
+
+    /// A task is about to be answered.
     pub fn done(&self, begun: &Begun) {
         let mut state = self.locked();
         state.running.retain(|r| r.number != begun.number);
+        state.answering += 1;
         // A worker may have waited for a reader to be done.
         self.wake(&mut state, Lane::Short);
     }

@@ -132,8 +132,10 @@ pub fn serve(
                 scope.spawn(move || server.work(lane, worker));
             }
         }
+        // Before there is another who could.
+        let input = server.turns.take();
         let other = scope.spawn(|| server.read_in_turn(server.turns.stand_in()));
-        let here = server.read_in_turn(server.turns.take());
+        let here = server.read_in_turn(input);
         here.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
     let failed = output.into_inner().unwrap_or_else(PoisonError::into_inner).failed;
@@ -200,7 +202,9 @@ impl<I: BufRead, W: Write> Server<'_, I, W> {
         let outcome = heeding(Some(&begun.stop), || self.session.run(&begun.task.job));
         self.queue.done(&begun);
         let Begun { task: Task { id, .. }, stop, .. } = begun;
-        self.write(&AnswerLine::new(id, self.serving.unless_stopped(&stop, outcome)))
+        let go_on = self.write(&AnswerLine::new(id, self.serving.unless_stopped(&stop, outcome)));
+        self.queue.answered();
+        go_on
     }
 
     /// Reads requests whenever it is this thread's turn, up to the end of the input.
@@ -211,6 +215,7 @@ impl<I: BufRead, W: Write> Server<'_, I, W> {
                 Ok(Next::Read) => Some(mine),
                 Ok(Next::Work(begun)) => {
                     let left = self.turns.leave(mine);
+                    give_back(&mut line);
                     if !self.finish(*begun) {
                         self.queue.abandon();
                     }
@@ -245,8 +250,7 @@ impl<I: BufRead, W: Write> Server<'_, I, W> {
 
     /// Reads a request, and hands it to the workers if it is not for its reader.
     fn read(&self, input: &mut I, line: &mut Vec<u8>) -> io::Result<Next> {
-        line.clear();
-        line.shrink_to(KEPT_BYTES);
+        give_back(line);
         let began = Instant::now();
         Ok(match read_line(input, line, self.serving.request_bytes)? {
             Read::End => Next::End,
@@ -320,6 +324,12 @@ impl<I: BufRead, W: Write> Server<'_, I, W> {
             self.write(&AnswerLine::new(task.id, Err(ending())));
         }
     }
+}
+
+/// Empties a line, and gives back the memory of a long one.
+fn give_back(line: &mut Vec<u8>) {
+    line.clear();
+    line.shrink_to(KEPT_BYTES);
 }
 
 fn cancelled() -> ErrorDocument {

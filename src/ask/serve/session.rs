@@ -73,15 +73,16 @@ impl Session {
         }
     }
 
-    /// The same, if it is known within this time. Nothing comes of requests that may take long, as those to rank, and
-    /// of what was begun and took longer: it is to be asked for again.
+    /// The same, if it is known within this time. Nothing comes of any but predictions, and of those with compiled code or
+    /// an engine that was asked for, which may take long without a look at the clock; nor of what was begun and took
+    /// longer. It is to be asked for again.
     pub fn answer_soon(&self, request: &str, time: Duration) -> Option<AnswerLine> {
         let stop = Stop::after(time);
         // Whether a kernel was defined should not depend on how long that took.
         let request = RequestLine::read(request).ok().filter(|request| request.op != Operation::Define)?;
         let id = request.id.clone();
         let outcome = heeding(Some(&stop), || {
-            let job = self.prepare(request).ok().filter(|job| !job.asked.is_long())?;
+            let job = self.prepare(request).ok().filter(Job::is_brief)?;
             Some(self.run(&job))
         })?;
         stop.reason().is_none().then(|| AnswerLine::new(id, outcome))
@@ -332,7 +333,16 @@ mod tests {
         let soon = session.answer_soon(&request(64), long).unwrap().line();
         assert_eq!(soon, session.ask(&request(64)));
         assert!(session.answer_soon(&request(64), Duration::ZERO).is_none());
-        assert!(session.answer_soon(&request(64).replace("predict", "rank"), long).is_none());
+        for (said, instead) in [
+            ("predict", "rank"),
+            ("predict", "check"),
+            (r#""op""#, r#""options": {"engine": "linear"}, "op""#),
+            (r#""kernel": "k""#, r#""kernel": "ptx""#),
+        ] {
+            let other = request(64).replace(said, instead);
+            assert!(session.answer_soon(&other, long).is_none(), "{other}");
+            assert!(session.ask(&other).contains(r#""ok":true"#), "{other}");
+        }
         assert!(session.answer_soon(&request(64).replace("predict", "define"), long).is_none());
         assert!(session.kernels.read().unwrap().is_empty());
         assert!(session.answer_soon("{", long).is_none());
