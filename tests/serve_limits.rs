@@ -307,15 +307,15 @@ fn a_reader_that_works_long_is_relieved() {
 /// is asked waits in the server.
 #[test]
 fn answers_that_nobody_reads_keep_no_request_from_being_read() {
-    const REQUESTS: usize = 600;
+    const REQUESTS: usize = 300;
     let mut server = Server::start(&["--jobs", "2"]);
     let mut input = server.input.take().unwrap();
     let (sent, all_sent) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for id in 0..REQUESTS {
-            input.write_all(format!("{}\n", predict(id)).as_bytes()).unwrap();
+            input.write_all(format!("{:<1000}\n", predict(id).to_string()).as_bytes()).unwrap();
             // Each comes alone.
-            std::thread::sleep(Duration::from_micros(300));
+            std::thread::sleep(Duration::from_millis(3));
         }
         sent.send(()).unwrap();
     });
