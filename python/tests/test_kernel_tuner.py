@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import threading
 
@@ -135,6 +136,9 @@ STRATEGIES = ["random_sample", "genetic_algorithm", "simulated_annealing", "gree
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_strategies_go_by_the_order(tmp_path, strategy):
     # Nothing is left out, and the order is the other way round than the times that are measured.
+    # What strategies draw by chance is the same each time: annealing sometimes has enough before it has tried all it may.
+    random.seed(1)
+    np.random.seed(1)
     pruner = Pruner(KERNEL, PARAMETERS, "a100", slowdown=1e9)
     space = Searchspace(PARAMETERS, pruner.restrictions, 1024)
     order = sorted(space.list, key=pruner.time)
