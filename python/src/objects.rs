@@ -81,6 +81,14 @@ impl<'py> Objects<'py> {
     }
 }
 
+macro_rules! numbers {
+    ($($name:ident: $ty:ty;)*) => {
+        $(fn $name(self, value: $ty) -> Made<'py> {
+            self.number(value)
+        })*
+    };
+}
+
 impl<'py> Serializer for Objects<'py> {
     type Ok = Bound<'py, PyAny>;
     type Error = Failed;
@@ -96,44 +104,17 @@ impl<'py> Serializer for Objects<'py> {
         Ok(PyBool::new(self.0, value).to_owned().into_any())
     }
 
-    fn serialize_i8(self, value: i8) -> Made<'py> {
-        self.number(value)
-    }
-
-    fn serialize_i16(self, value: i16) -> Made<'py> {
-        self.number(value)
-    }
-
-    fn serialize_i32(self, value: i32) -> Made<'py> {
-        self.number(value)
-    }
-
-    fn serialize_i64(self, value: i64) -> Made<'py> {
-        self.number(value)
-    }
-
-    fn serialize_i128(self, value: i128) -> Made<'py> {
-        self.number(value)
-    }
-
-    fn serialize_u8(self, value: u8) -> Made<'py> {
-        self.number(value)
-    }
-
-    fn serialize_u16(self, value: u16) -> Made<'py> {
-        self.number(value)
-    }
-
-    fn serialize_u32(self, value: u32) -> Made<'py> {
-        self.number(value)
-    }
-
-    fn serialize_u64(self, value: u64) -> Made<'py> {
-        self.number(value)
-    }
-
-    fn serialize_u128(self, value: u128) -> Made<'py> {
-        self.number(value)
+    numbers! {
+        serialize_i8: i8;
+        serialize_i16: i16;
+        serialize_i32: i32;
+        serialize_i64: i64;
+        serialize_i128: i128;
+        serialize_u8: u8;
+        serialize_u16: u16;
+        serialize_u32: u32;
+        serialize_u64: u64;
+        serialize_u128: u128;
     }
 
     fn serialize_f32(self, value: f32) -> Made<'py> {
