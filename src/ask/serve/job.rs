@@ -57,7 +57,7 @@ impl Job {
     /// Whether it mostly takes some microseconds, and looks all the time whether it is to end where it takes long.
     pub fn is_brief(&self) -> bool {
         let Self { asked, source, model, .. } = self;
-        let may_have_code = source.ptx.is_some() || memmem::find(source.text.as_bytes(), b"ptx").is_some();
+        let may_have_code = source.ptx.is_some() || has_key(&source.text, "ptx");
         matches!(asked, Asked::Predict(_)) && model.counting.counter == Counter::cheapest() && !may_have_code
     }
 
@@ -103,6 +103,14 @@ impl Job {
     }
 }
 
+/// Whether a document may have a key of this name; a look at its letters, not at what they mean.
+fn has_key(text: &str, key: &str) -> bool {
+    memmem::find_iter(text.as_bytes(), key).any(|at| {
+        let rest = text[at + key.len()..].trim_start_matches(['"', '\'']).trim_start();
+        rest.starts_with(':')
+    })
+}
+
 fn answered<Q: Question>(
     question: &Q,
     kernels: &KernelsRead,
@@ -120,4 +128,25 @@ fn definition(name: &str, kernels: &[Kernel]) -> Documents {
     let (name, kernels) = (name.to_owned(), kernels.iter().map(title).collect());
     let definition = Definition { schema: "wavecast/definition/1", name, kernels };
     Documents::from_list(vec![Document::Definition(definition)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_found_however_they_are_written() {
+        for text in [
+            "code: {ptx: a.ptx}",
+            r#"{"code": {"ptx" : "..."}}"#,
+            "'ptx':",
+            "? ptx\n: a.ptx",
+            "ptxas, ptx: a",
+        ] {
+            assert!(has_key(text, "ptx"), "{text}");
+        }
+        for text in ["# Registers: ptxas for sm_80", r#"{"kernel": "ptx", "about": "a: b"}"#, "ptx", ""] {
+            assert!(!has_key(text, "ptx"), "{text}");
+        }
+    }
 }
