@@ -111,7 +111,7 @@ impl Sums<'_, '_> {
         let mut sum = InstructionCounts::default();
         for group in &self.groups.all {
             let shape = self.shapes.at(group.class, group.alignment.wrapping_add(address))?;
-            sum.add(&self.shapes.counts(shape), group.warps);
+            sum.add(self.shapes.counts(shape), group.warps as f64);
         }
         self.known.push((remainder, sum));
         Ok(sum)
@@ -119,7 +119,7 @@ impl Sums<'_, '_> {
 
     /// What follows from lines.
     fn passes(&mut self, address: i64) -> Result<TagPasses, Spent> {
-        spend_on(self.groups.all.len(), STEPS_OF_GROUP)?;
+        spend_on(self.groups.all.len() + self.groups.looked_at(), STEPS_OF_GROUP)?;
         let mut sum = TagPasses::default();
         for group in &self.groups.all {
             let lines = self.groups.lines(group);
@@ -129,7 +129,6 @@ impl Sums<'_, '_> {
             let address = group.alignment.wrapping_add(address);
             let from = low_half(quotient(address, self.shapes.pipe.line));
             let shape = self.shapes.at(group.class, address)?;
-            spend_on(lines.len(), STEPS_OF_GROUP)?;
             let passes = self.shapes.passes(shape, from, lines);
             sum.tag += passes.tag * group.each;
             sum.cycles += passes.cycles * group.each;

@@ -191,8 +191,8 @@ impl Union<'_, '_, '_> {
             let alignment = remainder(group.alignment, self.pipe.sector);
             let like = groups.iter_mut().find(|((class, a, _), ..)| *class == group.class && *a == alignment);
             match like {
-                Some(like) => like.1 += group.number(),
-                None => groups.push(((group.class, alignment, Vec::new()), group.number(), group.first)),
+                Some(like) => like.1 += group.warps,
+                None => groups.push(((group.class, alignment, Vec::new()), group.warps, group.first)),
             }
         }
         Ok(groups)

@@ -54,6 +54,8 @@ pub struct AccessShapes<'a> {
     /// Alignments repeat after so many bytes.
     pub period: i64,
     classes: Vec<Rc<Layout>>,
+    /// Alignments of a class: one for each byte of a period.
+    alignments: usize,
     /// Number of the shape by class and alignment; `NONE` where there is none yet.
     numbers: Vec<u32>,
     made: Vec<Made>,
@@ -64,6 +66,8 @@ pub struct AccessShapes<'a> {
 /// A shape, and what this plan asks of it.
 struct Made {
     shape: Rc<AccessShape>,
+    /// What one warp of it does, without tags and cycles where they depend on more than the shape.
+    counts: InstructionCounts,
     /// Cycles that it takes whatever the tags, if they are a whole number.
     least: Option<u32>,
 }
@@ -82,7 +86,8 @@ impl<'a> AccessShapes<'a> {
         spend_on(plan.classes.len(), of_class)?;
         let of_class = |class| Layout::of_class(class, pattern, plan.period, pipe);
         let classes: Vec<Rc<Layout>> = plan.classes.iter().map(of_class).collect();
-        let numbers = vec![NONE; classes.len() * index(-1, plan.period).saturating_add(1)];
+        let alignments = index(-1, plan.period).saturating_add(1);
+        let numbers = vec![NONE; classes.len() * alignments];
         let width = pattern.width;
         let floor = if pattern.shared { pipe.shared_floor(width) } else { pipe.floor(width) };
         Ok(Self {
@@ -90,6 +95,7 @@ impl<'a> AccessShapes<'a> {
             pattern,
             period: plan.period,
             classes,
+            alignments,
             numbers,
             made: Vec::with_capacity(MOST_MADE),
             floor,
@@ -102,25 +108,30 @@ impl<'a> AccessShapes<'a> {
     }
 
     /// The number of the shape of an access whose first lane begins at `address`.
+    #[inline]
     pub fn at(&mut self, class: usize, address: i64) -> Result<usize, Spent> {
-        let place = class * (self.numbers.len() / self.classes.len().max(1)) + index(address, self.period);
-        let known = self.numbers[place];
-        if known != NONE {
-            return Ok(known as usize);
-        }
+        let known = self.numbers[class * self.alignments + index(address, self.period)];
+        if known == NONE { self.make(class, address) } else { Ok(known as usize) }
+    }
+
+    /// Makes it.
+    #[cold]
+    fn make(&mut self, class: usize, address: i64) -> Result<usize, Spent> {
         spend_on(1, STEPS_OF_SHAPE)?;
         let first = remainder(address, self.period);
         let number = self.made.len();
         let shape = self.classes[class].shape(first, self.pattern, self.period, self.pipe);
         let least = whole(shape.cycles(self.pipe, 0, self.floor));
-        self.made.push(Made { shape, least });
-        self.numbers[place] = u32::try_from(number).expect("there are fewer alignments than that");
+        let counts = shape.counts(self.pipe, self.floor);
+        self.made.push(Made { shape, counts, least });
+        self.numbers[class * self.alignments + index(address, self.period)] =
+            u32::try_from(number).expect("there are fewer alignments than that");
         Ok(number)
     }
 
     /// What one warp of a shape does, without tags and cycles if they are [`by_set`](Self::by_set).
-    pub fn counts(&self, number: usize) -> InstructionCounts {
-        self.made[number].shape.counts(self.pipe, self.floor)
+    pub fn counts(&self, number: usize) -> &InstructionCounts {
+        &self.made[number].counts
     }
 
     /// How many lines a shape has.
@@ -141,7 +152,7 @@ impl<'a> AccessShapes<'a> {
     /// Tags and cycles of warps with this shape whose first lanes begin in lines `from + l` for each `l`
     /// of `lines`, where they are [`by_set`](Self::by_set).
     pub fn passes(&self, number: usize, from: u32, lines: &[u32]) -> TagPasses {
-        let Made { shape, least } = &self.made[number];
+        let Made { shape, least, .. } = &self.made[number];
         let mut touched = shape.touched.borrow_mut();
         if let Some(least) = *least {
             let sum = touched.sum(from, lines, least);

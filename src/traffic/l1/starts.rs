@@ -18,6 +18,8 @@ pub struct Starts {
 }
 
 const NONE: u32 = u32::MAX;
+/// Groups that there mostly are at most.
+const MOST_GROUPS: usize = 64;
 /// Steps for a start, until it is in its group.
 const STEPS_OF_START: u64 = 4;
 
@@ -42,37 +44,41 @@ impl Starts {
     pub fn groups(&self, classes: usize, period: i64, line: i64, most: usize) -> WarpGroups {
         let width = index(-1, period) + 1;
         let mut numbers = vec![NONE; classes * width];
-        let mut all: Vec<WarpGroup> = Vec::new();
+        let mut all: Vec<WarpGroup> = Vec::with_capacity(self.all.len().min(MOST_GROUPS));
         let mut groups: Vec<u32> = Vec::with_capacity(self.all.len());
         for (first, &(class, address)) in self.all.iter().enumerate() {
             let number = &mut numbers[class * width + index(address, period)];
             if *number == NONE {
                 *number = u32::try_from(all.len()).expect("there are fewer warps than that");
                 let alignment = remainder(address, period);
-                all.push(WarpGroup { class, alignment, first, warps: 0.0, lines: 0..0, each: 1.0 });
+                all.push(WarpGroup { class, alignment, first, warps: 0, lines: 0..0, each: 1.0 });
             }
-            all[*number as usize].warps += 1.0;
+            all[*number as usize].warps += 1;
             groups.push(*number);
         }
         let share = self.share(most);
-        let of_class = || self.all.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len);
         let mut chosen: Vec<usize> = Vec::with_capacity(self.all.len() / share + classes);
-        let mut from = 0;
-        for number in of_class() {
-            let (places, each) = some_of(number, share);
-            for place in places {
-                let group = &mut all[groups[from + place] as usize];
-                group.lines.end += 1;
-                group.each = each;
-                chosen.push(from + place);
+        if share == 1 {
+            chosen.extend(0..self.all.len());
+        } else {
+            let mut from = 0;
+            for number in self.all.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len) {
+                let (places, each) = some_of(number, share);
+                for place in places {
+                    all[groups[from + place] as usize].each = each;
+                    chosen.push(from + place);
+                }
+                from += number;
             }
-            from += number;
         }
+        // Of a group as many are chosen as there are, or fewer: it has room for all of them.
         let mut from = 0;
         for group in &mut all {
-            (group.lines, from) = (from..from, from + group.lines.end);
+            group.lines = from..from;
+            from += group.warps;
         }
         let mut lines = vec![0; from];
+        let looked_at = chosen.len();
         for place in chosen {
             let group = &mut all[groups[place] as usize];
             lines[group.lines.end] =
@@ -80,7 +86,7 @@ impl Starts {
             group.lines.end += 1;
         }
         let step = step(&all, period);
-        WarpGroups { all, lines, step }
+        WarpGroups { all, lines, looked_at, step }
     }
 
     /// One of how many starts to look at. No common divisor with the number of blocks, so that all blocks
@@ -107,6 +113,7 @@ pub struct WarpGroups {
     /// Class after class.
     pub all: Vec<WarpGroup>,
     lines: Vec<u32>,
+    looked_at: usize,
     /// If all warps begin a multiple of so many bytes further on, as many of each class are aligned in
     /// each way as before.
     pub step: i64,
@@ -121,26 +128,18 @@ pub struct WarpGroup {
     /// The first of them, by its place among the starts.
     pub first: usize,
     /// How many there are.
-    pub(crate) warps: f64,
+    pub warps: usize,
     /// For how many warps of the class each of those stands whose lines are known.
     pub(crate) each: f64,
     lines: Range<usize>,
 }
 
-impl WarpGroup {
-    /// How many warps there are.
-    pub fn number(&self) -> usize {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "warps counted one by one"
-        )]
-        let number = self.warps as usize;
-        number
-    }
-}
-
 impl WarpGroups {
+    /// How many warps are looked at, of all groups.
+    pub fn looked_at(&self) -> usize {
+        self.looked_at
+    }
+
     /// Lines in which those warps of a group begin that are looked at; relative to the line of the
     /// alignment.
     pub fn lines(&self, group: &WarpGroup) -> &[u32] {
@@ -156,8 +155,7 @@ fn step(groups: &[WarpGroup], period: i64) -> i64 {
         let apart =
             i64::try_from(of_class.len()).ok().filter(|n| period % n == 0).map_or(period, |n| period / n);
         let alike = |pair: &[WarpGroup]| {
-            (pair[1].alignment - pair[0].alignment) % apart == 0
-                && (pair[1].warps - pair[0].warps).abs() < f64::EPSILON
+            (pair[1].alignment - pair[0].alignment) % apart == 0 && pair[1].warps == pair[0].warps
         };
         if !of_class.windows(2).all(alike) {
             return period;
@@ -182,7 +180,7 @@ mod tests {
         let all: Vec<_> =
             found.all.iter().map(|g| (g.class, g.alignment, g.warps, found.lines(g).to_vec())).collect();
         let minus_one = u32::MAX;
-        assert_eq!(all, [(0, 8, 2.0, vec![0, 1]), (0, 16, 1.0, vec![0]), (1, 8, 2.0, vec![0, minus_one])]);
+        assert_eq!(all, [(0, 8, 2, vec![0, 1]), (0, 16, 1, vec![0]), (1, 8, 2, vec![0, minus_one])]);
         assert_eq!(found.step, 128);
     }
 
@@ -194,7 +192,7 @@ mod tests {
         let of = |i: usize| (found.all[i].each, found.lines(&found.all[i]).to_vec());
         assert_eq!(of(0), (3.0, vec![1, 4]));
         assert_eq!(of(1), (1.0, vec![0]));
-        assert!((found.all[0].warps - 6.0).abs() < 1e-9);
+        assert_eq!(found.all[0].warps, 6);
     }
 
     #[test]

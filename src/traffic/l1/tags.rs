@@ -60,6 +60,12 @@ pub struct TagSum {
 }
 
 impl TagSum {
+    /// Of so many warps that each take so many.
+    fn of(warps: usize, tags: u32, least: u32) -> Self {
+        let warps = warps as u64;
+        Self { all: warps * u64::from(tags), beyond: warps * u64::from(tags.saturating_sub(least)) }
+    }
+
     fn add(&mut self, tags: u32, least: u32) {
         self.all += u64::from(tags);
         self.beyond += u64::from(tags.saturating_sub(least));
@@ -97,50 +103,41 @@ impl TouchedLines {
     }
 
     /// Adds up the tag wavefronts of warps whose first lanes begin in lines `from + l` for each `l` of `lines`.
+    #[inline]
     pub fn sum(&mut self, from: u32, lines: &[u32], least: u32) -> TagSum {
-        let mut sum = TagSum::default();
         match &mut self.kind {
-            Kind::Single => {
-                let warps = lines.len() as u64;
-                sum.all = warps * u64::from(self.number);
-                sum.beyond = warps * u64::from(self.number.saturating_sub(least));
-            }
+            Kind::Single => return TagSum::of(lines.len(), self.number, least),
             Kind::Pair => {
                 let second = from.wrapping_add(self.chunks[0][1]);
-                let meet = |line: &u32| {
+                let mut meeting = 0;
+                for line in lines {
                     let second = second.wrapping_add(*line);
-                    u32::from(second & second.wrapping_neg() & MEETING != 0) + u32::from(second == 0)
-                };
-                let meeting = u64::from(lines.iter().map(meet).fold(0, u32::wrapping_add));
-                let apart = lines.len() as u64 - meeting;
-                sum.all = apart + 2 * meeting;
-                sum.beyond = apart * u64::from(1_u32.saturating_sub(least))
-                    + meeting * u64::from(2_u32.saturating_sub(least));
+                    meeting += usize::from(second & second.wrapping_neg() & MEETING != 0 || second == 0);
+                }
+                let apart = TagSum::of(lines.len() - meeting, 1, least);
+                let together = TagSum::of(meeting, 2, least);
+                return TagSum { all: apart.all + together.all, beyond: apart.beyond + together.beyond };
             }
             Kind::Near(near) => {
-                let touched = LineChunks { chunks: &self.chunks, number: self.number };
-                if !near.pays(lines.len()) {
-                    for line in lines {
-                        sum.add(sets::conflicts(line.wrapping_add(from), touched), least);
-                    }
-                    return sum;
-                }
-                let lowest = self.chunks[0][0];
-                for line in lines {
-                    let first = line.wrapping_add(from);
-                    let known = near.at(first.wrapping_add(lowest));
-                    if *known == 0 {
-                        let tags = sets::conflicts(first, touched);
-                        *known = u8::try_from(tags).expect("no more than there are lines");
-                    }
-                    sum.add(u32::from(*known), least);
+                if near.pays(lines.len()) {
+                    return near.sum(
+                        LineChunks { chunks: &self.chunks, number: self.number },
+                        from,
+                        lines,
+                        least,
+                    );
                 }
             }
-            Kind::Far => {
-                for line in lines {
-                    sum.add(self.conflicts(line.wrapping_add(from)), least);
-                }
-            }
+            Kind::Far => (),
+        }
+        self.sum_one_by_one(from, lines, least)
+    }
+
+    #[cold]
+    fn sum_one_by_one(&self, from: u32, lines: &[u32], least: u32) -> TagSum {
+        let mut sum = TagSum::default();
+        for tags in self.each(from, lines) {
+            sum.add(tags, least);
         }
         sum
     }
@@ -169,19 +166,63 @@ impl Near {
     }
 
     /// Whether it pays to remember, as so many are asked for.
+    #[inline]
     fn pays(&mut self, more: usize) -> bool {
-        self.asked = self.asked.saturating_add(more);
-        if self.known.is_empty() && self.asked >= PAYS {
-            self.known = vec![0; self.entries()];
+        if self.known.is_empty() {
+            self.asked = self.asked.saturating_add(more);
+            if self.asked >= PAYS {
+                self.known = vec![0; self.entries()];
+            }
         }
         !self.known.is_empty()
     }
 
-    /// What is known where the lowest line is this one.
-    fn at(&mut self, lowest: u32) -> &mut u8 {
+    /// The sum for the lines of this; what is not known yet is found out first.
+    #[inline]
+    fn sum(&mut self, touched: LineChunks<'_>, from: u32, lines: &[u32], least: u32) -> TagSum {
+        match self.sum_of_known(touched, from, lines, least) {
+            Some(sum) => sum,
+            None => self.find_out(touched, from, lines, least),
+        }
+    }
+
+    /// The sum, if all of it is known.
+    #[inline]
+    fn sum_of_known(&self, touched: LineChunks<'_>, from: u32, lines: &[u32], least: u32) -> Option<TagSum> {
+        let lowest = from.wrapping_add(touched.chunks[0][0]);
+        let (mut all, mut beyond, mut fewest) = (0_u32, 0_u32, u8::MAX);
+        for line in lines {
+            let tags = self.known[self.place(line.wrapping_add(lowest))];
+            fewest = fewest.min(tags);
+            all = all.wrapping_add(u32::from(tags));
+            beyond = beyond.wrapping_add(u32::from(tags).saturating_sub(least));
+        }
+        // Fewer warps than that are looked at, and each takes fewer than 256.
+        (fewest > 0 && lines.len() < 1 << 24).then_some(TagSum { all: all.into(), beyond: beyond.into() })
+    }
+
+    #[cold]
+    fn find_out(&mut self, touched: LineChunks<'_>, from: u32, lines: &[u32], least: u32) -> TagSum {
+        let lowest = touched.chunks[0][0];
+        let mut sum = TagSum::default();
+        for line in lines {
+            let first = line.wrapping_add(from);
+            let place = self.place(first.wrapping_add(lowest));
+            if self.known[place] == 0 {
+                let tags = sets::conflicts(first, touched);
+                self.known[place] = u8::try_from(tags).expect("no more than there are lines");
+            }
+            sum.add(u32::from(self.known[place]), least);
+        }
+        sum
+    }
+
+    /// Where it stands what is known if the lowest line is this one.
+    #[inline]
+    fn place(&self, lowest: u32) -> usize {
         let lower = lowest & ((1 << self.bits) - 1);
         let ones = (lowest >> self.bits).trailing_ones();
-        &mut self.known[(lower as usize) << 2 | usize::from(self.carries[ones as usize])]
+        (lower as usize) << 2 | usize::from(self.carries[ones as usize])
     }
 }
 
