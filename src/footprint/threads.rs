@@ -249,6 +249,22 @@ impl FieldTouches {
         self.patterns.is_empty()
     }
 
+    /// Whether both make the same accesses in the same order, whatever they do there.
+    pub fn is_where(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Pattern, &Pattern)| {
+            let forms = || a.forms.iter().zip(&*b.forms).all(|(a, b)| a == b);
+            a.frame == b.frame
+                && a.width == b.width
+                && a.forms.len() == b.forms.len()
+                && (Arc::ptr_eq(&a.when, &b.when) || a.when == b.when)
+                && forms()
+        };
+        self.len() == other.len()
+            && self.wider == other.wider
+            && self.frames == other.frames
+            && self.patterns.iter().zip(&*other.patterns).all(same)
+    }
+
     /// Number of accesses, each counted for every work item that makes it.
     pub fn len(&self) -> usize {
         self.patterns.len()

@@ -82,6 +82,13 @@ impl FieldCounter<'_> {
         self.union(&[(touched, blocks)], line)
     }
 
+    /// Notes that so many counts are the one that was just made, which led to so many bytes.
+    fn known_again(&mut self, counts: usize, bytes: Bytes<PerWave>) {
+        let counts = if bytes > Bytes::ZERO { counts } else { 0 };
+        self.made += counts;
+        self.verified += if self.counting.counter.verifies() { counts } else { 0 };
+    }
+
     /// Bytes in whole lines that are touched in one of several ways.
     pub(super) fn union(
         &mut self,
@@ -163,7 +170,7 @@ impl FieldCounter<'_> {
         }
         sum.whole_load = whole_load.per_item(whole_items.max(ItemCount::new(1e-9)));
         if let Some(first) = blocks.first() {
-            let pages = self.bytes(&field.all, &[first.block], sizes.page)? / sizes.page as f64;
+            let pages = self.bytes(field.touched(), &[first.block], sizes.page)? / sizes.page as f64;
             sum.pages = Pages::new(pages * field.times());
         }
         Ok(sum)
@@ -177,27 +184,39 @@ impl FieldCounter<'_> {
     ) -> Result<OfWave, Uncounted> {
         let mut of_wave =
             |touched: &FieldTouches| self.bytes(touched, &wave.blocks, sizes.fetch).map(Bytes::new);
-        let (load, store) = (of_wave(field.fetched())?, of_wave(&field.stores)?);
-        let mut found = OfWave { load, store, ..OfWave::default() };
+        let load = of_wave(field.fetched())?;
+        let mut found = OfWave { load, ..OfWave::default() };
         if let Some(atomics) = &field.atomics {
             found.atomic = of_wave(&atomics.alone)?;
         }
-        found.all = match (field.fetched().is_empty(), field.stores.is_empty()) {
-            (_, true) => found.load,
-            (true, _) => found.store,
-            _ => of_wave(&field.all)?,
+        (found.store, found.all) = match (field.fetched().is_empty(), field.is_in_place()) {
+            (_, true) => {
+                self.known_again(2, load);
+                (load, load)
+            }
+            (true, _) => {
+                let store = of_wave(&field.stores)?;
+                (store, store)
+            }
+            _ if field.stores.is_empty() => (Bytes::ZERO, load),
+            _ => (of_wave(&field.stores)?, of_wave(&field.all)?),
         };
         for (i, past) in wave.before.iter().enumerate() {
             if past.blocks.is_empty() {
                 continue;
             }
-            found.past[i] = Bytes::new(self.bytes(&field.all, &past.blocks, sizes.fetch)?);
+            found.past[i] = Bytes::new(self.bytes(field.touched(), &past.blocks, sizes.fetch)?);
             // |A and B| = |A| + |B| - |A or B|; what nearer blocks touched counts for them.
-            let either = self.with_past(field.fetched(), field, wave, past, sizes)?;
-            let again = either.map_or(Bytes::ZERO, |n| found.load + found.past[i] - Bytes::new(n));
+            let with_fetched = self.with_past(field.fetched(), field, wave, past, sizes)?;
+            let again = with_fetched.map_or(Bytes::ZERO, |n| found.load + found.past[i] - Bytes::new(n));
             found.reuse[i] = (again - found.reuse.iter().sum()).or_none();
-            let either = self.with_past(&field.stores, field, wave, past, sizes)?;
-            let again = either.map_or(Bytes::ZERO, |n| found.store + found.past[i] - Bytes::new(n));
+            let with_stored = if field.is_in_place() {
+                self.known_again(1, Bytes::new(with_fetched.unwrap_or(0.0)));
+                with_fetched
+            } else {
+                self.with_past(&field.stores, field, wave, past, sizes)?
+            };
+            let again = with_stored.map_or(Bytes::ZERO, |n| found.store + found.past[i] - Bytes::new(n));
             found.store_reuse[i] = (again - found.store_reuse.iter().sum()).or_none();
         }
         let times = field.times();
@@ -220,9 +239,9 @@ impl FieldCounter<'_> {
         sizes: &Sizes,
     ) -> Result<Pages<PerWave>, Uncounted> {
         let page = sizes.page as f64;
-        let mut pages = self.bytes(&field.all, &wave.blocks, sizes.page)? / page;
+        let mut pages = self.bytes(field.touched(), &wave.blocks, sizes.page)? / page;
         if pages > 1.0 {
-            pages = pages.min(self.bytes(&field.all, &wave.beside, sizes.page)? / page);
+            pages = pages.min(self.bytes(field.touched(), &wave.beside, sizes.page)? / page);
         }
         Ok(Pages::new((pages - 1.0).max(touched.get() / page)))
     }
@@ -254,7 +273,7 @@ impl FieldCounter<'_> {
         if some.is_empty() {
             return Ok(None);
         }
-        let bytes = if some.len() == field.all.len() {
+        let bytes = if field.is_in_place() || some.len() == field.all.len() {
             self.bytes(some, &past.with_wave, sizes.fetch)
         } else {
             self.union(&[(some, &wave.blocks), (&field.all, &past.blocks)], sizes.fetch)

@@ -43,6 +43,7 @@ pub(super) struct TouchedField {
     pub(super) loads: FieldTouches,
     pub(super) stores: FieldTouches,
     pub(super) all: FieldTouches,
+    in_place: bool,
     /// Only where there are any.
     pub(super) atomics: Option<Atomics>,
 }
@@ -58,6 +59,16 @@ impl TouchedField {
     /// What is read in the L2: atomics read what they change.
     pub(super) fn fetched(&self) -> &FieldTouches {
         self.atomics.as_ref().map_or(&self.loads, |a| &a.with_loads)
+    }
+
+    /// All that is touched, without accesses that are the same.
+    pub(super) fn touched(&self) -> &FieldTouches {
+        if self.in_place { self.fetched() } else { &self.all }
+    }
+
+    /// Whether each thread stores where it fetches and nowhere else: lines of one are those of the other and of all.
+    pub(super) fn is_in_place(&self) -> bool {
+        self.in_place
     }
 
     /// The same in blocks of another shape, for threads that do not tell one block from another.
@@ -96,7 +107,11 @@ pub(super) fn touched_fields(
         let atomics = (!atomics.alone.is_empty()).then_some(atomics);
         let (element_bytes, multiplicity) = (field.dtype.bytes, field.multiplicity);
         let private = field.space == Space::Private;
-        fields.push(TouchedField { id, private, element_bytes, multiplicity, loads, stores, all, atomics });
+        let fetched = atomics.as_ref().map_or(&loads, |a: &Atomics| &a.with_loads);
+        let in_place = !stores.is_empty() && fetched.is_where(&stores);
+        let touched =
+            TouchedField { id, private, element_bytes, multiplicity, loads, stores, all, in_place, atomics };
+        fields.push(touched);
     }
     Ok(fields)
 }

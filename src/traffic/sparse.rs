@@ -65,7 +65,7 @@ impl FieldCounter<'_> {
         if all <= Bytes::ZERO || is_dense(threads, field.id, size) {
             return Ok(Gaps::NONE);
         }
-        let lines = self.bytes(&field.all, &wave.blocks, sizes.line)? * field.times() / all.get();
+        let lines = self.bytes(field.touched(), &wave.blocks, sizes.line)? * field.times() / all.get();
         let mut gaps = Gaps { lines: Ratio::new(lines.max(1.0)), ..Gaps::NONE };
         if loaded > Bytes::ZERO {
             let pairs = self.bytes(field.fetched(), &wave.blocks, 2 * sizes.fetch)? * field.times();

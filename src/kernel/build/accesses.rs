@@ -8,6 +8,7 @@ use super::fields::linear;
 use super::params::value;
 use super::symbols::Symbols;
 use super::template::Template;
+use super::visits::Visits;
 use crate::expr::{
     Cond, Excess, Expr, Form, Kind, Range, Scale, Scope, SharedTerms, expand_range, lower, lower_condition,
 };
@@ -37,13 +38,7 @@ pub(super) struct Unroller<'a> {
     /// Combinations that this group may still try.
     pub left: usize,
     shared: SharedTerms<Scale>,
-}
-
-/// What is known of the accesses of a group.
-enum Understood {
-    Nothing,
-    /// What they are for any values of the variables, if that was found out.
-    First(Option<Vec<Template>>),
+    visits: Visits,
 }
 
 impl<'a> Unroller<'a> {
@@ -53,7 +48,8 @@ impl<'a> Unroller<'a> {
         budget: &'a mut Budget,
         decoder: &'a mut Decoder,
     ) -> Self {
-        Self { symbols, fields, budget, decoder, overdrawn: false, left: 0, shared: SharedTerms::new() }
+        let (shared, visits) = (SharedTerms::new(), Visits::default());
+        Self { symbols, fields, budget, decoder, overdrawn: false, left: 0, shared, visits }
     }
 
     /// Appends every access of a group: each combination of the variables, the last one fastest.
@@ -72,7 +68,7 @@ impl<'a> Unroller<'a> {
         {
             return;
         }
-        self.nest(variables, group, &mut Understood::Nothing, out);
+        self.nest(variables, group, out);
     }
 
     /// Whether variables may be unrolled over.
@@ -125,15 +121,9 @@ impl<'a> Unroller<'a> {
         values
     }
 
-    fn nest(
-        &mut self,
-        variables: &[(Spanned<String>, Ranges)],
-        group: &Group<'_>,
-        understood: &mut Understood,
-        out: &mut Vec<Access>,
-    ) {
+    fn nest(&mut self, variables: &[(Spanned<String>, Ranges)], group: &Group<'_>, out: &mut Vec<Access>) {
         let Some(((name, ranges), inner)) = variables.split_first() else {
-            return self.combination(group, understood, out);
+            return self.combination(group, out);
         };
         for range in &ranges.0 {
             let Some(values) = self.expand(name, range) else { return };
@@ -141,7 +131,7 @@ impl<'a> Unroller<'a> {
             self.symbols.unrolled.push((name.value.clone(), 0));
             for v in values {
                 self.symbols.unrolled[place].1 = v;
-                self.nest(inner, group, understood, out);
+                self.nest(inner, group, out);
                 if self.exhausted() {
                     break;
                 }
@@ -169,31 +159,36 @@ impl<'a> Unroller<'a> {
     }
 
     /// The accesses of one combination of the variables.
-    fn combination(&mut self, group: &Group<'_>, understood: &mut Understood, out: &mut Vec<Access>) {
-        if let Understood::First(Some(templates)) = understood {
-            return self.moved(group, templates, out);
+    fn combination(&mut self, group: &Group<'_>, out: &mut Vec<Access>) {
+        if let Some((accesses, steps)) = self.moved(group) {
+            return self.emit_moved(group, accesses, &steps, out);
         }
         let before = out.len();
         self.emit(group, out);
-        if matches!(understood, Understood::Nothing) && group.variables.is_some() {
-            let templates = || Template::of_group(group, &out[before..], self.symbols, self.fields);
-            *understood = Understood::First(if self.decoder.failed() { None } else { templates() });
+        if !self.decoder.failed() {
+            self.visits.remember(group, &out[before..], self.symbols);
         }
     }
 
-    /// The same, of a group whose accesses are understood.
-    fn moved(&mut self, group: &Group<'_>, templates: &[Template], out: &mut Vec<Access>) {
-        let unrolled = &self.symbols.unrolled;
-        let own = unrolled.len() - group.variables.map_or(0, |v| v.0.len());
-        let values: Vec<i64> = unrolled[own..].iter().map(|v| v.1).collect();
-        let Ok(accesses) = templates.iter().map(|t| t.at(&values)).collect::<Result<Vec<_>, Excess>>() else {
-            return self.emit(group, out);
-        };
+    /// The same, and what each takes, of a group whose accesses are understood.
+    fn moved(&mut self, group: &Group<'_>) -> Option<(Vec<Access>, Vec<usize>)> {
+        let (templates, values) = self.visits.known(group, self.symbols, self.fields)?;
+        let accesses = templates.iter().map(|t| t.at(&values)).collect::<Result<Vec<_>, Excess>>().ok()?;
+        Some((accesses, templates.iter().map(Template::steps).collect()))
+    }
+
+    fn emit_moved(
+        &mut self,
+        group: &Group<'_>,
+        accesses: Vec<Access>,
+        steps: &[usize],
+        out: &mut Vec<Access>,
+    ) {
         if !self.begins(group) {
             return;
         }
-        for ((access, template), &(_, at)) in accesses.into_iter().zip(templates).zip(&group.at) {
-            if !self.take(1, template.steps(), at.span) {
+        for ((access, &steps), &(_, at)) in accesses.into_iter().zip(steps).zip(&group.at) {
+            if !self.take(1, steps, at.span) {
                 return;
             }
             out.push(access);

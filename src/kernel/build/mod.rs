@@ -12,6 +12,7 @@ mod loops;
 mod params;
 mod symbols;
 mod template;
+mod visits;
 
 pub(super) use code::request;
 

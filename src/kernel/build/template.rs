@@ -1,4 +1,5 @@
-//! Accesses of a `for` whose addresses differ by constants: they are understood once, and moved.
+//! Accesses of a group whose addresses differ by constants from one combination of variables to the next: they are
+//! understood once, and moved.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use super::symbols::Symbols;
 use crate::expr::{Binding, Coefficient, Cond, Coord, Excess, Expr, Form, LoopId, Scale, Scope, Term, lower};
 use crate::kernel::model::{Access, Field};
 
-/// A form in which the variables of the `for` are open.
+/// A form in which some variables are open.
 struct Open {
     /// What it is where all of them are 0.
     rest: Form<Scale>,
@@ -16,7 +17,7 @@ struct Open {
     slopes: Vec<Scale>,
 }
 
-/// An access of a group, for any values of the variables.
+/// An access of a group, for any values of the variables that are open.
 pub(super) struct Template {
     /// Some access of it, for all that does not depend on them.
     access: Access,
@@ -26,45 +27,77 @@ pub(super) struct Template {
     sizes: (usize, usize),
 }
 
-impl Template {
-    /// The accesses of a group from those of one combination of its variables; `None` where they differ by more
-    /// than constants.
-    pub fn of_group(
-        group: &Group<'_>,
-        accesses: &[Access],
-        symbols: &Symbols,
-        fields: &[Field],
-    ) -> Option<Vec<Self>> {
-        let names: Vec<&str> = group.variables?.0.iter().map(|v| v.0.value.as_str()).collect();
-        let open = |name: &str| names.contains(&name);
-        let shared = [group.when, group.width].into_iter().flatten();
-        // Names of loops and of variables that are open must differ.
-        let may = accesses.len() == group.at.len() && !shared.into_iter().any(|f| f.0.mentions(&open));
-        let scope = WithOpen { symbols, names: &names };
-        let values: Vec<i64> = scope.values()?;
-        let of = |(access, at): (&Access, &Expr)| {
-            let template = Self::understood(access, at, &scope, &fields[usize::from(access.field.0)])?;
-            let again = template.at(&values).ok()?;
-            (again.element == access.element && again.indices == access.indices).then_some(template)
-        };
-        if may { accesses.iter().zip(group.at.iter().map(|at| at.1)).map(of).collect() } else { None }
+/// Templates, and which variables are open in them.
+pub(super) struct Opened {
+    pub open: Vec<usize>,
+    pub templates: Vec<Template>,
+}
+
+/// A group, and the variables under which its accesses were written out, with their values.
+pub(super) struct Trial<'t> {
+    pub group: &'t Group<'t>,
+    pub variables: &'t [(String, i64)],
+    pub symbols: &'t Symbols,
+    pub fields: &'t [Field],
+}
+
+/// Why there are no templates.
+enum Closed {
+    /// Accesses differ by more than constants in these variables.
+    In(Vec<usize>),
+    /// They do in some.
+    Somewhere,
+}
+
+impl Trial<'_> {
+    /// The accesses of the group from those that were written out, with as many of some variables open as can be;
+    /// `None` if that is none.
+    pub fn opened(&self, accesses: &[Access], mut open: Vec<usize>) -> Option<Opened> {
+        let shared = || [self.group.when, self.group.width].into_iter().flatten();
+        open.retain(|&number| !shared().any(|f| f.0.mentions(&|name| name == self.variables[number].0)));
+        let own = self.variables.len() - self.group.variables.map_or(0, |v| v.0.len());
+        while !open.is_empty() {
+            match self.templates(accesses, &open) {
+                Ok(templates) => return Some(Opened { open, templates }),
+                Err(Closed::In(numbers)) => open.retain(|number| !numbers.contains(number)),
+                // Those of the group itself change most.
+                Err(Closed::Somewhere) if open[0] < own => open.retain(|&number| number >= own),
+                Err(Closed::Somewhere) => return None,
+            }
+        }
+        None
     }
 
-    fn understood(access: &Access, at: &Expr, scope: &WithOpen<'_>, field: &Field) -> Option<Self> {
-        let lowered = |e: &Expr| lower(e, scope).ok();
+    fn templates(&self, accesses: &[Access], open: &[usize]) -> Result<Vec<Template>, Closed> {
+        let scope = WithOpen { symbols: self.symbols, variables: self.variables, open };
+        let values: Vec<i64> = open.iter().map(|&number| self.variables[number].1).collect();
+        let of = |(access, at): (&Access, &Expr)| {
+            let field = &self.fields[usize::from(access.field.0)];
+            let template = Template::understood(access, at, &scope, field)?;
+            let again = template.at(&values).map_err(|_| Closed::Somewhere)?;
+            let same = again.element == access.element && again.indices == access.indices;
+            if same { Ok(template) } else { Err(Closed::Somewhere) }
+        };
+        accesses.iter().zip(self.group.at.iter().map(|at| at.1)).map(of).collect()
+    }
+}
+
+impl Template {
+    fn understood(access: &Access, at: &Expr, scope: &WithOpen<'_>, field: &Field) -> Result<Self, Closed> {
+        let lowered = |e: &Expr| lower(e, scope).map_err(|_| Closed::Somewhere);
         let open = |form: &Form<Scale>| scope.open(form);
-        let (element, indices) = match split(at, scope.symbols)? {
+        let (element, indices) = match split(at, scope.symbols).ok_or(Closed::Somewhere)? {
             Address::Pointer { offset, .. } => (open(&lowered(&offset)?)?, None),
             Address::Array { indices, .. } => {
-                let indices: Vec<Form<Scale>> = indices.iter().map(lowered).collect::<Option<_>>()?;
-                let element = open(&linear(field, &indices).ok()?)?;
-                (element, Some(indices.iter().map(open).collect::<Option<_>>()?))
+                let indices: Vec<Form<Scale>> = indices.iter().map(lowered).collect::<Result<_, _>>()?;
+                let element = open(&linear(field, &indices).map_err(|_| Closed::Somewhere)?)?;
+                (element, Some(indices.iter().map(open).collect::<Result<_, _>>()?))
             }
         };
         let forms = || std::iter::once(&element).chain(indices.iter().flatten());
         let when = access.when.as_ref().map_or(0, Cond::size);
         let sizes = (at.size(), when + forms().map(|open| open.rest.size()).sum::<usize>());
-        Some(Self { access: access.clone(), element, indices, sizes })
+        Ok(Self { access: access.clone(), element, indices, sizes })
     }
 
     /// What an access takes of the steps for unrolling: once for what is written, twice for what is made and kept.
@@ -96,52 +129,48 @@ impl Open {
     }
 }
 
-/// The names of a document, and the variables of a `for` as coordinates.
+/// The names of a document, with some variables as coordinates and the others at the values of a visit.
 struct WithOpen<'s> {
     symbols: &'s Symbols,
-    names: &'s [&'s str],
+    variables: &'s [(String, i64)],
+    open: &'s [usize],
+}
+
+/// What stands for a variable that is open: a loop that no document has.
+fn coord(number: usize) -> Result<Coord, Closed> {
+    let number = u16::try_from(number).map_err(|_| Closed::Somewhere)?;
+    Ok(Coord::Loop(LoopId(u16::MAX - number)))
 }
 
 impl WithOpen<'_> {
-    /// What stands for a variable: a loop that no document has.
-    fn coord(number: usize) -> Option<Coord> {
-        Some(Coord::Loop(LoopId(u16::MAX - u16::try_from(number).ok()?)))
-    }
-
-    /// The present values of the variables.
-    fn values(&self) -> Option<Vec<i64>> {
-        let of = |name: &&str| match self.symbols.resolve(name)? {
-            Binding::Value(value) => Some(value),
-            _ => None,
-        };
-        self.names.iter().map(of).collect()
-    }
-
-    /// A form with its variables taken out; `None` where one of them is part of a quotient or the like.
-    fn open(&self, form: &Form<Scale>) -> Option<Open> {
-        let numbers = 0..self.names.len();
-        let coords: Vec<Coord> = numbers.map(Self::coord).collect::<Option<_>>()?;
+    /// A form with its variables taken out, unless some of them are part of a quotient or the like.
+    fn open(&self, form: &Form<Scale>) -> Result<Open, Closed> {
+        let coords: Vec<Coord> = self.open.iter().map(|&number| coord(number)).collect::<Result<_, _>>()?;
         let mut slopes = vec![Scale::int(0); coords.len()];
+        let mut inside = Vec::new();
         for (term, coefficient) in form.terms() {
-            match term {
-                Term::Coord(c) => {
-                    if let Some(number) = coords.iter().position(|open| open == c) {
-                        slopes[number] = coefficient.clone();
-                    }
+            if let Term::Coord(c) = term {
+                if let Some(place) = coords.iter().position(|open| open == c) {
+                    slopes[place] = coefficient.clone();
                 }
-                _ if term.mentions(&|c| coords.contains(&c)) => return None,
-                _ => {}
+                continue;
             }
+            let of_term = self.open.iter().zip(&coords).filter(|(_, open)| term.mentions(&|c| c == **open));
+            inside.extend(of_term.map(|(number, _)| *number));
+        }
+        if !inside.is_empty() {
+            return Err(Closed::In(inside));
         }
         let zero = |c| coords.contains(&c).then(|| Form::int(0));
-        Some(Open { rest: form.substitute(&zero).ok()?, slopes })
+        Ok(Open { rest: form.substitute(&zero).map_err(|_| Closed::Somewhere)?, slopes })
     }
 }
 
 impl Scope for WithOpen<'_> {
     fn resolve(&self, name: &str) -> Option<Binding> {
-        match self.names.iter().position(|open| *open == name) {
-            Some(number) => Self::coord(number).map(Binding::Coord),
+        match self.variables.iter().position(|variable| variable.0 == name) {
+            Some(number) if self.open.contains(&number) => coord(number).ok().map(Binding::Coord),
+            Some(number) => Some(Binding::Value(self.variables[number].1)),
             None => self.symbols.resolve(name),
         }
     }
@@ -160,18 +189,21 @@ mod tests {
     use crate::kernel::{Access, Statement, load};
     use crate::random::Random;
 
-    fn accesses(body: &str) -> Option<Vec<Access>> {
+    fn body(body: &str) -> Option<Vec<Statement>> {
         let text = format!(
             "wavecast: 1\nkernel: k\nparams: {{N: 40}}\ndomain: {{x: N, y: 9}}\n\
              fields:\n  a: {{dtype: f64, shape: [N + 20, 30], halo: 9}}\n  b: {{dtype: f32, size: 9000}}\n\
              body: [{body}]\n"
         );
-        let kernel = load("k", &text, &Default::default()).ok()?.kernels.remove(0);
+        Some(load("k", &text, &Default::default()).ok()?.kernels.remove(0).body)
+    }
+
+    fn accesses(text: &str) -> Option<Vec<Access>> {
         let of = |statement: Statement| match statement {
             Statement::Access(access) => access,
             other => panic!("{other:?}"),
         };
-        Some(kernel.body.into_iter().map(of).collect())
+        Some(body(text)?.into_iter().map(of).collect())
     }
 
     /// Addresses of all kinds, in groups of some, as they are and written out one by one.
@@ -226,5 +258,70 @@ mod tests {
             assert_eq!(of(&found), of(&expected), "{whole}");
         }
         assert!(compared > 300, "{compared}");
+    }
+
+    /// The same in parts with variables, some around a loop, which is another one each time.
+    #[test]
+    fn what_parts_move_is_what_is_written() {
+        let addresses = [
+            "a[x + R, y + Q]",
+            "a[x + Q/2, y - R]",
+            "b + x + 60*(y + R) + Q",
+            "b[x + R*Q]",
+            "b[(x + Q) % 5 + R]",
+            "b[x + 3*(Q % 3) + R]",
+            "b[threadIdx.x*(R + 3) + Q]",
+            "b + 100*(Q + 3) + blockIdx.x*R",
+            "b[max(x, 7) + Q - R]",
+            "b + LOOP*(Q + 1) + R",
+            "b + 4*LOOP + Q + tidx",
+        ];
+        let conditions =
+            ["", ", when: x + R < 20", ", when: Q > 0", ", when: x > LOOP", ", width: 8*(Q + 4)"];
+        let mut random = Random::new(29);
+        let mut compared = 0;
+        for round in 0..400 {
+            let range = |random: &mut Random| -> Vec<i64> {
+                (0..=random.below(4)).map(|_| i64::try_from(random.below(7)).unwrap() - 3).collect()
+            };
+            let (qs, rs) = (range(&mut random), range(&mut random));
+            let some: Vec<&str> =
+                (0..=random.below(2)).map(|_| addresses[random.below(addresses.len())]).collect();
+            let when = conditions[random.below(conditions.len())];
+            let looped = round % 2 == 0;
+            let group = |more: &str, named: &dyn Fn(&str) -> String, number: usize| {
+                let of_loop = if looped { format!("t{number}") } else { "2".to_owned() };
+                let named = |text: &str| named(text).replace("LOOP", &of_loop);
+                let at: Vec<String> = some.iter().map(|at| format!("'load {}'", named(at))).collect();
+                let group = format!("{{{more}at: [{}]{}}}", at.join(", "), named(when));
+                if looped { format!("{{loop: {{{of_loop}: 0..3}}, body: [{group}]}}") } else { group }
+            };
+            let open = group(&format!("for: {{r: {rs:?}}}, "), &|t| t.replace('R', "r").replace('Q', "q"), 0);
+            let whole = format!("{{for: {{q: {qs:?}}}, body: [{open}]}}");
+            let each = qs.iter().enumerate().map(|(number, q)| {
+                let q = format!("({q})");
+                group(&format!("for: {{r: {rs:?}}}, "), &|t| t.replace('R', "r").replace('Q', &q), number)
+            });
+            let each: Vec<String> = each.collect();
+            let (found, expected) = (body(&whole), body(&each.join(", ")));
+            assert_eq!(found.is_some(), expected.is_some(), "{whole}");
+            let (Some(found), Some(expected)) = (found, expected) else { continue };
+            compared += 1;
+            let of = |body: &[Statement]| format!("{:?}", without_places(body));
+            assert_eq!(of(&found), of(&expected), "{whole}");
+        }
+        assert!(compared > 200, "{compared}");
+    }
+
+    /// Statements without where they were written.
+    fn without_places(body: &[Statement]) -> Vec<Statement> {
+        let one = |statement: &Statement| match statement {
+            Statement::Access(access) => {
+                Statement::Access(Access { span: Default::default(), ..access.clone() })
+            }
+            Statement::Loop(id, inner) => Statement::Loop(*id, without_places(inner)),
+            Statement::Sync => Statement::Sync,
+        };
+        body.iter().map(one).collect()
     }
 }

@@ -1,0 +1,117 @@
+//! Groups of accesses that are come back to: those of a `for`, once for each combination of its variables, and those in
+//! a part, once for each of the part's. What differs by constants from one visit to the next is understood once.
+
+use rustc_hash::FxHashMap;
+
+use super::address::Group;
+use super::symbols::Symbols;
+use super::template::{Opened, Template, Trial};
+use crate::expr::LoopId;
+use crate::kernel::model::{Access, Field};
+
+/// The groups of a document that were visited.
+#[derive(Default)]
+pub(super) struct Visits {
+    /// By where the first address of a group stands in memory: a document does not move while it is unrolled.
+    all: FxHashMap<usize, Visit>,
+}
+
+/// A visit whose accesses were written out, and what is known from it about others.
+struct Visit {
+    place: Place,
+    accesses: Vec<Access>,
+    known: Known,
+}
+
+/// What a visit differs in from others.
+#[derive(PartialEq)]
+struct Place {
+    /// The variables, outermost first, and their values.
+    variables: Vec<(String, i64)>,
+    /// The loop around it.
+    innermost: Option<LoopId>,
+}
+
+enum Known {
+    /// Nobody has come back yet.
+    Nothing,
+    /// The variables that only move its accesses, of an earlier visit.
+    Open(Vec<usize>),
+    /// What it is for any values of these variables.
+    Opened(Opened),
+    /// Visits have nothing in common.
+    Never,
+}
+
+impl Place {
+    fn of(symbols: &Symbols) -> Self {
+        Self { variables: symbols.unrolled.clone(), innermost: symbols.loops.last().map(|l| l.id) }
+    }
+
+    /// Whether all but some variables have the same values here.
+    fn differs_only_in(&self, open: &[usize], symbols: &Symbols) -> bool {
+        let variables = || self.variables.iter().zip(&symbols.unrolled).enumerate();
+        self.variables.len() == symbols.unrolled.len()
+            && self.innermost == symbols.loops.last().map(|l| l.id)
+            && variables().all(|(number, (a, b))| a == b || (a.0 == b.0 && open.contains(&number)))
+    }
+}
+
+/// Where the first address of a group stands.
+fn key(group: &Group<'_>) -> Option<usize> {
+    group.at.first().map(|(_, at)| std::ptr::from_ref(*at).addr())
+}
+
+impl Visits {
+    /// What the accesses of a group are here, if that follows from an earlier visit: templates, and the values to put into
+    /// them.
+    pub fn known(
+        &mut self,
+        group: &Group<'_>,
+        symbols: &Symbols,
+        fields: &[Field],
+    ) -> Option<(&[Template], Vec<i64>)> {
+        let visit = self.all.get_mut(&key(group)?)?;
+        visit.ask(group, symbols, fields);
+        let Known::Opened(Opened { open, templates }) = &visit.known else { return None };
+        let values = || open.iter().map(|&number| symbols.unrolled[number].1).collect();
+        visit.place.differs_only_in(open, symbols).then(|| (templates.as_slice(), values()))
+    }
+
+    /// Remembers what was written out.
+    pub fn remember(&mut self, group: &Group<'_>, accesses: &[Access], symbols: &Symbols) {
+        let Some(key) = key(group) else { return };
+        if symbols.unrolled.is_empty() || accesses.len() != group.at.len() {
+            return;
+        }
+        let known = match self.all.remove(&key) {
+            Some(Visit { known: Known::Opened(Opened { open, .. }) | Known::Open(open), .. }) => {
+                Known::Open(open)
+            }
+            // Nothing more is asked of it.
+            Some(visit @ Visit { known: Known::Never, .. }) => {
+                self.all.insert(key, visit);
+                return;
+            }
+            Some(Visit { known: Known::Nothing, .. }) | None => Known::Nothing,
+        };
+        self.all.insert(key, Visit { place: Place::of(symbols), accesses: accesses.to_vec(), known });
+    }
+}
+
+impl Visit {
+    /// Finds out what this visit says about the present one, if that is not known yet.
+    fn ask(&mut self, group: &Group<'_>, symbols: &Symbols, fields: &[Field]) {
+        let all = || (0..self.place.variables.len()).collect();
+        let open: Vec<usize> = match &self.known {
+            Known::Nothing => all(),
+            Known::Open(open) => open.clone(),
+            Known::Opened(_) | Known::Never => return,
+        };
+        if !self.place.differs_only_in(&open, symbols) {
+            return;
+        }
+        let trial = Trial { group, variables: &self.place.variables, symbols, fields };
+        self.known = trial.opened(&self.accesses, open).map_or(Known::Never, Known::Opened);
+    }
+}
