@@ -39,7 +39,12 @@ impl Overhead {
 /// The addresses that a thread computes. Those of a field that differ in a constant only are related.
 #[derive(Debug, Default)]
 pub(super) struct Addresses<'p> {
-    constants: BTreeMap<Relatives<'p>, Vec<i64>>,
+    /// The places of relatives among the constants.
+    known: BTreeMap<Relatives<'p>, usize>,
+    /// What of each is constant in the element, by field.
+    constants: Vec<(FieldId, Vec<i64>)>,
+    /// The last one and its place: the next one is mostly a copy of it, moved.
+    last: Option<(FieldId, &'p Form<i64>, usize)>,
 }
 
 /// A field, and what is not constant in the element.
@@ -47,17 +52,26 @@ type Relatives<'p> = (FieldId, &'p [(Term<i64>, i64)]);
 
 impl<'p> Addresses<'p> {
     pub(super) fn add(&mut self, field: FieldId, element: &'p Form<i64>) {
-        self.constants.entry((field, element.terms())).or_default().push(*element.constant());
+        let place = match self.last {
+            Some((of, before, place)) if of == field && before.shares_terms(element) => place,
+            _ => *self.known.entry((field, element.terms())).or_insert_with(|| {
+                self.constants.push((field, Vec::new()));
+                self.constants.len() - 1
+            }),
+        };
+        self.constants[place].1.push(*element.constant());
+        self.last = Some((field, element, place));
     }
 
     /// How many of them have to be computed because the first of their relatives is too far, however few are taken as
     /// bases.
     pub(super) fn far(&self, kernel: &Kernel) -> Times<PerThread> {
-        let far = |(&(field, _), elements): (&Relatives<'p>, &Vec<i64>)| {
-            let field = kernel.field(field);
+        let far = |&place: &usize| {
+            let (field, elements) = &self.constants[place];
+            let field = kernel.field(*field);
             f64::from(further_bases(elements, field.dtype.bytes)) * field.multiplicity as f64
         };
-        Times::new(self.constants.iter().map(far).sum())
+        Times::new(self.known.values().map(far).sum())
     }
 }
 

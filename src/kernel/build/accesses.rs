@@ -10,7 +10,7 @@ use super::symbols::Symbols;
 use super::template::Template;
 use super::visits::Visits;
 use crate::expr::{
-    Cond, Excess, Expr, Form, Kind, Range, Scale, Scope, SharedTerms, expand_range, lower, lower_condition,
+    Cond, Expr, Form, Kind, Range, Scale, Scope, SharedTerms, expand_range, lower, lower_condition,
 };
 use crate::kernel::leaf::Ranges;
 use crate::kernel::model::{Access, AccessKind, Field, Statement};
@@ -39,6 +39,8 @@ pub(super) struct Unroller<'a> {
     pub left: usize,
     shared: SharedTerms<Scale>,
     visits: Visits,
+    /// What to put into templates, kept for the next one.
+    values: Vec<i64>,
 }
 
 impl<'a> Unroller<'a> {
@@ -49,7 +51,17 @@ impl<'a> Unroller<'a> {
         decoder: &'a mut Decoder,
     ) -> Self {
         let (shared, visits) = (SharedTerms::new(), Visits::default());
-        Self { symbols, fields, budget, decoder, overdrawn: false, left: 0, shared, visits }
+        Self {
+            symbols,
+            fields,
+            budget,
+            decoder,
+            overdrawn: false,
+            left: 0,
+            shared,
+            visits,
+            values: Vec::new(),
+        }
     }
 
     /// Appends every access of a group: each combination of the variables, the last one fastest.
@@ -160,8 +172,9 @@ impl<'a> Unroller<'a> {
 
     /// The accesses of one combination of the variables.
     fn combination(&mut self, group: &Group<'_>, out: &mut Vec<Access>) {
-        if let Some((accesses, steps)) = self.moved(group) {
-            return self.emit_moved(group, accesses, &steps, out);
+        let known = self.visits.known(group, self.symbols, self.fields, &mut self.values);
+        if known.is_some_and(|templates| self.moved(group, &templates, out)) {
+            return;
         }
         let before = out.len();
         self.emit(group, out);
@@ -170,29 +183,23 @@ impl<'a> Unroller<'a> {
         }
     }
 
-    /// The same, and what each takes, of a group whose accesses are understood.
-    fn moved(&mut self, group: &Group<'_>) -> Option<(Vec<Access>, Vec<usize>)> {
-        let (templates, values) = self.visits.known(group, self.symbols, self.fields)?;
-        let accesses = templates.iter().map(|t| t.at(&values)).collect::<Result<Vec<_>, Excess>>().ok()?;
-        Some((accesses, templates.iter().map(Template::steps).collect()))
-    }
-
-    fn emit_moved(
-        &mut self,
-        group: &Group<'_>,
-        accesses: Vec<Access>,
-        steps: &[usize],
-        out: &mut Vec<Access>,
-    ) {
-        if !self.begins(group) {
-            return;
-        }
-        for ((access, &steps), &(_, at)) in accesses.into_iter().zip(steps).zip(&group.at) {
-            if !self.take(1, steps, at.span) {
-                return;
-            }
+    /// The same, of a group whose accesses are understood; whether that is possible.
+    fn moved(&mut self, group: &Group<'_>, templates: &[Template], out: &mut Vec<Access>) -> bool {
+        let before = out.len();
+        for template in templates {
+            let Ok(access) = template.at(&self.values) else {
+                out.truncate(before);
+                return false;
+            };
             out.push(access);
         }
+        let mut taken = 0;
+        if self.begins(group) {
+            let each = templates.iter().zip(&group.at);
+            taken = each.take_while(|(template, (_, at))| self.take(1, template.steps(), at.span)).count();
+        }
+        out.truncate(before + taken);
+        true
     }
 
     /// Takes what a combination takes before its accesses.

@@ -1,6 +1,7 @@
 //! Accesses of a group whose addresses differ by constants from one combination of variables to the next: they are
 //! understood once, and moved.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use super::address::{Address, Group, split};
@@ -15,6 +16,8 @@ struct Open {
     rest: Form<Scale>,
     /// How much it grows with each variable.
     slopes: Vec<Scale>,
+    /// Its constant and the slopes, if all of them are integers.
+    plain: Option<(i64, Vec<i64>)>,
 }
 
 /// An access of a group, for any values of the variables that are open.
@@ -30,7 +33,7 @@ pub(super) struct Template {
 /// Templates, and which variables are open in them.
 pub(super) struct Opened {
     pub open: Vec<usize>,
-    pub templates: Vec<Template>,
+    pub templates: Rc<[Template]>,
 }
 
 /// A group, and the variables under which its accesses were written out, with their values.
@@ -58,7 +61,7 @@ impl Trial<'_> {
         let own = self.variables.len() - self.group.variables.map_or(0, |v| v.0.len());
         while !open.is_empty() {
             match self.templates(accesses, &open) {
-                Ok(templates) => return Some(Opened { open, templates }),
+                Ok(templates) => return Some(Opened { open, templates: templates.into() }),
                 Err(Closed::In(numbers)) => open.retain(|number| !numbers.contains(number)),
                 // Those of the group itself change most.
                 Err(Closed::Somewhere) if open[0] < own => open.retain(|&number| number >= own),
@@ -120,7 +123,21 @@ impl Template {
 }
 
 impl Open {
+    fn new(rest: Form<Scale>, slopes: Vec<Scale>) -> Self {
+        let plain =
+            || Some((rest.constant().as_int()?, slopes.iter().map(Scale::as_int).collect::<Option<_>>()?));
+        Self { plain: plain(), rest, slopes }
+    }
+
     fn at(&self, values: &[i64]) -> Result<Form<Scale>, Excess> {
+        if let Some((constant, slopes)) = &self.plain {
+            let mut moved = *constant;
+            for (slope, value) in slopes.iter().zip(values) {
+                let by = slope.checked_mul(*value).ok_or(Excess::Overflow)?;
+                moved = moved.checked_add(by).ok_or(Excess::Overflow)?;
+            }
+            return self.rest.with_constant(Scale::int(moved));
+        }
         let mut moved = self.rest.constant().clone();
         for (slope, &value) in self.slopes.iter().zip(values) {
             moved = moved.plus(&slope.times(&Scale::int(value))?)?;
@@ -162,7 +179,7 @@ impl WithOpen<'_> {
             return Err(Closed::In(inside));
         }
         let zero = |c| coords.contains(&c).then(|| Form::int(0));
-        Ok(Open { rest: form.substitute(&zero).map_err(|_| Closed::Somewhere)?, slopes })
+        Ok(Open::new(form.substitute(&zero).map_err(|_| Closed::Somewhere)?, slopes))
     }
 }
 

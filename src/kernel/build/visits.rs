@@ -1,6 +1,8 @@
 //! Groups of accesses that are come back to: those of a `for`, once for each combination of its variables, and those in
 //! a part, once for each of the part's. What differs by constants from one visit to the next is understood once.
 
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 
 use super::address::Group;
@@ -48,12 +50,12 @@ impl Place {
         Self { variables: symbols.unrolled.clone(), innermost: symbols.loops.last().map(|l| l.id) }
     }
 
-    /// Whether all but some variables have the same values here.
+    /// Whether all but some variables have the same values here. At one place of a document they have the same names.
     fn differs_only_in(&self, open: &[usize], symbols: &Symbols) -> bool {
         let variables = || self.variables.iter().zip(&symbols.unrolled).enumerate();
         self.variables.len() == symbols.unrolled.len()
             && self.innermost == symbols.loops.last().map(|l| l.id)
-            && variables().all(|(number, (a, b))| a == b || (a.0 == b.0 && open.contains(&number)))
+            && variables().all(|(number, (a, b))| a.1 == b.1 || open.contains(&number))
     }
 }
 
@@ -63,19 +65,24 @@ fn key(group: &Group<'_>) -> Option<usize> {
 }
 
 impl Visits {
-    /// What the accesses of a group are here, if that follows from an earlier visit: templates, and the values to put into
-    /// them.
+    /// What the accesses of a group are here, if that follows from an earlier visit. The values to put into the templates
+    /// are left in `values`.
     pub fn known(
         &mut self,
         group: &Group<'_>,
         symbols: &Symbols,
         fields: &[Field],
-    ) -> Option<(&[Template], Vec<i64>)> {
+        values: &mut Vec<i64>,
+    ) -> Option<Rc<[Template]>> {
         let visit = self.all.get_mut(&key(group)?)?;
         visit.ask(group, symbols, fields);
         let Known::Opened(Opened { open, templates }) = &visit.known else { return None };
-        let values = || open.iter().map(|&number| symbols.unrolled[number].1).collect();
-        visit.place.differs_only_in(open, symbols).then(|| (templates.as_slice(), values()))
+        if !visit.place.differs_only_in(open, symbols) {
+            return None;
+        }
+        values.clear();
+        values.extend(open.iter().map(|&number| symbols.unrolled[number].1));
+        Some(Rc::clone(templates))
     }
 
     /// Remembers what was written out.
