@@ -46,7 +46,7 @@ enum Known {
 }
 
 impl Place {
-    fn of(symbols: &Symbols) -> Self {
+    fn here(symbols: &Symbols) -> Self {
         Self { variables: symbols.unrolled.clone(), innermost: symbols.loops.last().map(|l| l.id) }
     }
 
@@ -102,7 +102,7 @@ impl Visits {
             }
             Some(Visit { known: Known::Nothing, .. }) | None => Known::Nothing,
         };
-        self.all.insert(key, Visit { place: Place::of(symbols), accesses: accesses.to_vec(), known });
+        self.all.insert(key, Visit { place: Place::here(symbols), accesses: accesses.to_vec(), known });
     }
 }
 

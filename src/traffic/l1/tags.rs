@@ -61,7 +61,7 @@ pub struct TagSum {
 
 impl TagSum {
     /// Of so many warps that each take so many.
-    fn of(warps: usize, tags: u32, least: u32) -> Self {
+    fn alike(warps: usize, tags: u32, least: u32) -> Self {
         let warps = warps as u64;
         Self { all: warps * u64::from(tags), beyond: warps * u64::from(tags.saturating_sub(least)) }
     }
@@ -106,7 +106,7 @@ impl TouchedLines {
     #[inline]
     pub fn sum(&mut self, from: u32, lines: &[u32], least: u32) -> TagSum {
         match &mut self.kind {
-            Kind::Single => return TagSum::of(lines.len(), self.number, least),
+            Kind::Single => return TagSum::alike(lines.len(), self.number, least),
             Kind::Pair => {
                 let second = from.wrapping_add(self.chunks[0][1]);
                 let mut meeting = 0;
@@ -114,8 +114,8 @@ impl TouchedLines {
                     let second = second.wrapping_add(*line);
                     meeting += usize::from(second & second.wrapping_neg() & MEETING != 0 || second == 0);
                 }
-                let apart = TagSum::of(lines.len() - meeting, 1, least);
-                let together = TagSum::of(meeting, 2, least);
+                let apart = TagSum::alike(lines.len() - meeting, 1, least);
+                let together = TagSum::alike(meeting, 2, least);
                 return TagSum { all: apart.all + together.all, beyond: apart.beyond + together.beyond };
             }
             Kind::Near(near) => {
