@@ -11,6 +11,9 @@ use super::template::{Opened, Template, Trial};
 use crate::expr::LoopId;
 use crate::kernel::model::{Access, Field};
 
+/// Most variables around a group that is looked at: all of them are compared at each visit.
+const MOST_VARIABLES: usize = 64;
+
 /// The groups of a document that were visited.
 #[derive(Default)]
 pub(super) struct Visits {
@@ -26,7 +29,6 @@ struct Visit {
 }
 
 /// What a visit differs in from others.
-#[derive(PartialEq)]
 struct Place {
     /// The variables, outermost first, and their values.
     variables: Vec<(String, i64)>,
@@ -37,7 +39,7 @@ struct Place {
 enum Known {
     /// Nobody has come back yet.
     Nothing,
-    /// The variables that only move its accesses, of an earlier visit.
+    /// The variables that only move its accesses, ascending, as an earlier visit found out.
     Open(Vec<usize>),
     /// What it is for any values of these variables.
     Opened(Opened),
@@ -55,7 +57,7 @@ impl Place {
         let variables = || self.variables.iter().zip(&symbols.unrolled).enumerate();
         self.variables.len() == symbols.unrolled.len()
             && self.innermost == symbols.loops.last().map(|l| l.id)
-            && variables().all(|(number, (a, b))| a.1 == b.1 || open.contains(&number))
+            && variables().all(|(number, (a, b))| a.1 == b.1 || open.binary_search(&number).is_ok())
     }
 }
 
@@ -88,7 +90,8 @@ impl Visits {
     /// Remembers what was written out.
     pub fn remember(&mut self, group: &Group<'_>, accesses: &[Access], symbols: &Symbols) {
         let Some(key) = key(group) else { return };
-        if symbols.unrolled.is_empty() || accesses.len() != group.at.len() {
+        let variables = symbols.unrolled.len();
+        if variables == 0 || variables > MOST_VARIABLES || accesses.len() != group.at.len() {
             return;
         }
         let known = match self.all.remove(&key) {
