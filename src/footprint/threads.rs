@@ -250,7 +250,7 @@ impl FieldTouches {
     }
 
     /// Whether both make the same accesses in the same order, whatever they do there.
-    pub fn is_where(&self, other: &Self) -> bool {
+    pub fn touches_as(&self, other: &Self) -> bool {
         let same = |(a, b): (&Pattern, &Pattern)| {
             let forms = || a.forms.iter().zip(&*b.forms).all(|(a, b)| a == b);
             a.frame == b.frame

@@ -82,11 +82,10 @@ impl FieldCounter<'_> {
         self.union(&[(touched, blocks)], line)
     }
 
-    /// Notes that so many counts are the one that was just made, which led to so many bytes.
-    fn known_again(&mut self, counts: usize, bytes: Bytes<PerWave>) {
-        let counts = if bytes > Bytes::ZERO { counts } else { 0 };
-        self.made += counts;
-        self.verified += if self.counting.counter.verifies() { counts } else { 0 };
+    /// Notes that what was counted since these numbers of counts stands for as much again, so many times.
+    fn known_again(&mut self, times: usize, [made, verified]: [usize; 2]) {
+        self.made += times * (self.made - made);
+        self.verified += times * (self.verified - verified);
     }
 
     /// Bytes in whole lines that are touched in one of several ways.
@@ -182,36 +181,38 @@ impl FieldCounter<'_> {
         wave: &Wave,
         sizes: &Sizes,
     ) -> Result<OfWave, Uncounted> {
-        let mut of_wave =
-            |touched: &FieldTouches| self.bytes(touched, &wave.blocks, sizes.fetch).map(Bytes::new);
-        let load = of_wave(field.fetched())?;
-        let mut found = OfWave { load, ..OfWave::default() };
-        if let Some(atomics) = &field.atomics {
-            found.atomic = of_wave(&atomics.alone)?;
-        }
-        (found.store, found.all) = match (field.fetched().is_empty(), field.is_in_place()) {
-            (_, true) => {
-                self.known_again(2, load);
-                (load, load)
-            }
-            (true, _) => {
-                let store = of_wave(&field.stores)?;
-                (store, store)
-            }
-            _ if field.stores.is_empty() => (Bytes::ZERO, load),
-            _ => (of_wave(&field.stores)?, of_wave(&field.all)?),
+        let before = [self.made, self.verified];
+        let of_wave = |counter: &mut Self, touched: &FieldTouches| {
+            counter.bytes(touched, &wave.blocks, sizes.fetch).map(Bytes::new)
         };
+        let load = of_wave(self, field.fetched())?;
+        let mut found = OfWave { load, ..OfWave::default() };
+        if field.is_in_place() {
+            self.known_again(2, before);
+            (found.store, found.all) = (load, load);
+        } else {
+            found.store = of_wave(self, &field.stores)?;
+            found.all = match (field.fetched().is_empty(), field.stores.is_empty()) {
+                (_, true) => found.load,
+                (true, _) => found.store,
+                _ => of_wave(self, &field.all)?,
+            };
+        }
+        if let Some(atomics) = &field.atomics {
+            found.atomic = of_wave(self, &atomics.alone)?;
+        }
         for (i, past) in wave.before.iter().enumerate() {
             if past.blocks.is_empty() {
                 continue;
             }
             found.past[i] = Bytes::new(self.bytes(field.touched(), &past.blocks, sizes.fetch)?);
             // |A and B| = |A| + |B| - |A or B|; what nearer blocks touched counts for them.
+            let before = [self.made, self.verified];
             let with_fetched = self.with_past(field.fetched(), field, wave, past, sizes)?;
             let again = with_fetched.map_or(Bytes::ZERO, |n| found.load + found.past[i] - Bytes::new(n));
             found.reuse[i] = (again - found.reuse.iter().sum()).or_none();
             let with_stored = if field.is_in_place() {
-                self.known_again(1, Bytes::new(with_fetched.unwrap_or(0.0)));
+                self.known_again(1, before);
                 with_fetched
             } else {
                 self.with_past(&field.stores, field, wave, past, sizes)?

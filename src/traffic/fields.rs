@@ -43,6 +43,7 @@ pub(super) struct TouchedField {
     pub(super) loads: FieldTouches,
     pub(super) stores: FieldTouches,
     pub(super) all: FieldTouches,
+    /// Whether each thread stores where it fetches and nowhere else.
     in_place: bool,
     /// Only where there are any.
     pub(super) atomics: Option<Atomics>,
@@ -61,12 +62,12 @@ impl TouchedField {
         self.atomics.as_ref().map_or(&self.loads, |a| &a.with_loads)
     }
 
-    /// All that is touched, without accesses that are the same.
+    /// All that is touched: in place, what is fetched is all of it.
     pub(super) fn touched(&self) -> &FieldTouches {
         if self.in_place { self.fetched() } else { &self.all }
     }
 
-    /// Whether each thread stores where it fetches and nowhere else: lines of one are those of the other and of all.
+    /// Whether lines that are fetched, those that are stored to, and all that are touched are the same.
     pub(super) fn is_in_place(&self) -> bool {
         self.in_place
     }
@@ -108,7 +109,7 @@ pub(super) fn touched_fields(
         let (element_bytes, multiplicity) = (field.dtype.bytes, field.multiplicity);
         let private = field.space == Space::Private;
         let fetched = atomics.as_ref().map_or(&loads, |a: &Atomics| &a.with_loads);
-        let in_place = !stores.is_empty() && fetched.is_where(&stores);
+        let in_place = !stores.is_empty() && fetched.touches_as(&stores);
         let touched =
             TouchedField { id, private, element_bytes, multiplicity, loads, stores, all, in_place, atomics };
         fields.push(touched);

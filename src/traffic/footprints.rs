@@ -53,7 +53,7 @@ pub struct Footprints {
     pub engines: Vec<Engine>,
     /// Whether a count is an estimate.
     pub sampled: bool,
-    /// How many counts were made, and how many of them a second engine confirmed.
+    /// How many counts were made, and how many of them a second engine confirmed. One that says several things is as many.
     pub counts: usize,
     /// See `counts`.
     pub verified: usize,

@@ -41,8 +41,8 @@ impl Overhead {
 pub(super) struct Addresses<'p> {
     /// The places of relatives among the constants.
     known: BTreeMap<Relatives<'p>, usize>,
-    /// What of each is constant in the element, by field.
-    constants: Vec<(FieldId, Vec<i64>)>,
+    /// What is constant in the elements of each.
+    constants: Vec<Vec<i64>>,
     /// The last one and its place: the next one is mostly a copy of it, moved.
     last: Option<(FieldId, &'p Form<i64>, usize)>,
 }
@@ -55,23 +55,22 @@ impl<'p> Addresses<'p> {
         let place = match self.last {
             Some((of, before, place)) if of == field && before.shares_terms(element) => place,
             _ => *self.known.entry((field, element.terms())).or_insert_with(|| {
-                self.constants.push((field, Vec::new()));
+                self.constants.push(Vec::new());
                 self.constants.len() - 1
             }),
         };
-        self.constants[place].1.push(*element.constant());
+        self.constants[place].push(*element.constant());
         self.last = Some((field, element, place));
     }
 
     /// How many of them have to be computed because the first of their relatives is too far, however few are taken as
     /// bases.
     pub(super) fn far(&self, kernel: &Kernel) -> Times<PerThread> {
-        let far = |&place: &usize| {
-            let (field, elements) = &self.constants[place];
-            let field = kernel.field(*field);
-            f64::from(further_bases(elements, field.dtype.bytes)) * field.multiplicity as f64
+        let far = |(&(field, _), &place): (&Relatives<'p>, &usize)| {
+            let field = kernel.field(field);
+            f64::from(further_bases(&self.constants[place], field.dtype.bytes)) * field.multiplicity as f64
         };
-        Times::new(self.known.values().map(far).sum())
+        Times::new(self.known.iter().map(far).sum())
     }
 }
 

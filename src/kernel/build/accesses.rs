@@ -195,8 +195,9 @@ impl<'a> Unroller<'a> {
         }
         let mut taken = 0;
         if self.begins(group) {
-            let each = templates.iter().zip(&group.at);
-            taken = each.take_while(|(template, (_, at))| self.take(1, template.steps(), at.span)).count();
+            let steps = |(template, access): (&Template, &Access)| template.steps(access);
+            let each = templates.iter().zip(&out[before..]).map(steps).zip(&group.at);
+            taken = each.take_while(|(steps, (_, at))| self.take(1, *steps, at.span)).count();
         }
         out.truncate(before + taken);
         true

@@ -4,20 +4,20 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::address::{Address, Group, split};
+use super::address::{Address, Group, is_axis, split};
 use super::fields::linear;
 use super::symbols::Symbols;
-use crate::expr::{Binding, Coefficient, Cond, Coord, Excess, Expr, Form, LoopId, Scale, Scope, Term, lower};
+use crate::expr::{Binding, Coefficient, Coord, Excess, Expr, Form, LoopId, Scale, Scope, Term, lower};
 use crate::kernel::model::{Access, Field};
 
 /// A form in which some variables are open.
 struct Open {
     /// What it is where all of them are 0.
     rest: Form<Scale>,
-    /// How much it grows with each variable.
-    slopes: Vec<Scale>,
+    /// How much it grows with those variables that it grows with, by their places among the open ones.
+    slopes: Vec<(usize, Scale)>,
     /// Its constant and the slopes, if all of them are integers.
-    plain: Option<(i64, Vec<i64>)>,
+    plain: Option<(i64, Vec<(usize, i64)>)>,
 }
 
 /// An access of a group, for any values of the variables that are open.
@@ -26,8 +26,10 @@ pub(super) struct Template {
     access: Access,
     element: Open,
     indices: Option<Vec<Open>>,
-    /// Parts of what is written, and of what is made of it.
-    sizes: (usize, usize),
+    /// Parts of what is written.
+    written: usize,
+    /// Parts of what is made of it, where these are as many for all values.
+    made: Option<usize>,
 }
 
 /// Templates, and which variables are open in them.
@@ -36,10 +38,11 @@ pub(super) struct Opened {
     pub templates: Rc<[Template]>,
 }
 
-/// A group, and the variables under which its accesses were written out, with their values.
+/// A group, and the values of the variables under which its accesses were written out. All other names mean what they meant
+/// then: the group stands in the same loops.
 pub(super) struct Trial<'t> {
     pub group: &'t Group<'t>,
-    pub variables: &'t [(String, i64)],
+    pub values: &'t [i64],
     pub symbols: &'t Symbols,
     pub fields: &'t [Field],
 }
@@ -48,7 +51,7 @@ pub(super) struct Trial<'t> {
 enum Closed {
     /// Accesses differ by more than constants in these variables.
     In(Vec<usize>),
-    /// They do in some.
+    /// They do in some, or what they are cannot be computed while variables are open.
     Somewhere,
 }
 
@@ -57,8 +60,9 @@ impl Trial<'_> {
     /// `None` if that is none.
     pub fn opened(&self, accesses: &[Access], mut open: Vec<usize>) -> Option<Opened> {
         let shared = || [self.group.when, self.group.width].into_iter().flatten();
-        open.retain(|&number| !shared().any(|f| f.0.mentions(&|name| name == self.variables[number].0)));
-        let own = self.variables.len() - self.group.variables.map_or(0, |v| v.0.len());
+        let names = &self.symbols.unrolled;
+        open.retain(|&number| !shared().any(|f| f.0.mentions(&|name| name == names[number].0)));
+        let own = names.len() - self.group.variables.map_or(0, |v| v.0.len());
         while !open.is_empty() {
             match self.templates(accesses, &open) {
                 Ok(templates) => return Some(Opened { open, templates: templates.into() }),
@@ -72,21 +76,35 @@ impl Trial<'_> {
     }
 
     fn templates(&self, accesses: &[Access], open: &[usize]) -> Result<Vec<Template>, Closed> {
-        let scope = WithOpen { symbols: self.symbols, variables: self.variables, open };
-        let values: Vec<i64> = open.iter().map(|&number| self.variables[number].1).collect();
-        let of = |(access, at): (&Access, &Expr)| {
+        let scope = WithOpen { symbols: self.symbols, values: self.values, open };
+        let values: Vec<i64> = open.iter().map(|&number| self.values[number]).collect();
+        let mut templates = Vec::with_capacity(accesses.len());
+        let mut closed = Vec::new();
+        for (access, &(_, at)) in accesses.iter().zip(&self.group.at) {
             let field = &self.fields[usize::from(access.field.0)];
-            let template = Template::understood(access, at, &scope, field)?;
-            let again = template.at(&values).map_err(|_| Closed::Somewhere)?;
-            let same = again.element == access.element && again.indices == access.indices;
-            if same { Ok(template) } else { Err(Closed::Somewhere) }
-        };
-        accesses.iter().zip(self.group.at.iter().map(|at| at.1)).map(of).collect()
+            match Template::understood(access, at, &scope, field) {
+                Ok(template) => {
+                    let again = template.at(&values).map_err(|_| Closed::Somewhere)?;
+                    if again.element != access.element || again.indices != access.indices {
+                        return Err(Closed::Somewhere);
+                    }
+                    templates.push(template);
+                }
+                Err(Closed::In(numbers)) => closed.extend(numbers),
+                Err(Closed::Somewhere) => return Err(Closed::Somewhere),
+            }
+        }
+        if closed.is_empty() { Ok(templates) } else { Err(Closed::In(closed)) }
     }
 }
 
 impl Template {
     fn understood(access: &Access, at: &Expr, scope: &WithOpen<'_>, field: &Field) -> Result<Self, Closed> {
+        let axis = |name: &str| scope.symbols.axes.iter().any(|a| a.name == name);
+        if at.mentions(&axis) && !access.element.mentions(&is_axis) {
+            // Whether its work items cancel may depend on the variables.
+            return Err(Closed::Somewhere);
+        }
         let lowered = |e: &Expr| lower(e, scope).map_err(|_| Closed::Somewhere);
         let open = |form: &Form<Scale>| scope.open(form);
         let (element, indices) = match split(at, scope.symbols).ok_or(Closed::Somewhere)? {
@@ -98,14 +116,19 @@ impl Template {
             }
         };
         let forms = || std::iter::once(&element).chain(indices.iter().flatten());
-        let when = access.when.as_ref().map_or(0, Cond::size);
-        let sizes = (at.size(), when + forms().map(|open| open.rest.size()).sum::<usize>());
-        Ok(Self { access: access.clone(), element, indices, sizes })
+        let plain = forms().all(|open| open.plain.is_some());
+        Ok(Self {
+            access: access.clone(),
+            written: at.size(),
+            made: plain.then(|| access.size()),
+            element,
+            indices,
+        })
     }
 
     /// What an access takes of the steps for unrolling: once for what is written, twice for what is made and kept.
-    pub fn steps(&self) -> usize {
-        self.sizes.0 + 2 * self.sizes.1
+    pub fn steps(&self, access: &Access) -> usize {
+        self.written + 2 * self.made.unwrap_or_else(|| access.size())
     }
 
     /// The access for some values of the variables.
@@ -123,33 +146,35 @@ impl Template {
 }
 
 impl Open {
-    fn new(rest: Form<Scale>, slopes: Vec<Scale>) -> Self {
-        let plain =
-            || Some((rest.constant().as_int()?, slopes.iter().map(Scale::as_int).collect::<Option<_>>()?));
+    fn new(rest: Form<Scale>, slopes: Vec<(usize, Scale)>) -> Self {
+        let plain = || {
+            let slopes = slopes.iter().map(|(place, slope)| Some((*place, slope.as_int()?)));
+            Some((rest.constant().as_int()?, slopes.collect::<Option<_>>()?))
+        };
         Self { plain: plain(), rest, slopes }
     }
 
     fn at(&self, values: &[i64]) -> Result<Form<Scale>, Excess> {
         if let Some((constant, slopes)) = &self.plain {
             let mut moved = *constant;
-            for (slope, value) in slopes.iter().zip(values) {
-                let by = slope.checked_mul(*value).ok_or(Excess::Overflow)?;
+            for (place, slope) in slopes {
+                let by = slope.checked_mul(values[*place]).ok_or(Excess::Overflow)?;
                 moved = moved.checked_add(by).ok_or(Excess::Overflow)?;
             }
             return self.rest.with_constant(Scale::int(moved));
         }
         let mut moved = self.rest.constant().clone();
-        for (slope, &value) in self.slopes.iter().zip(values) {
-            moved = moved.plus(&slope.times(&Scale::int(value))?)?;
+        for (place, slope) in &self.slopes {
+            moved = moved.plus(&slope.times(&Scale::int(values[*place]))?)?;
         }
         self.rest.with_constant(moved)
     }
 }
 
-/// The names of a document, with some variables as coordinates and the others at the values of a visit.
+/// The names of a document, with some variables as coordinates and the others as they were at a visit.
 struct WithOpen<'s> {
     symbols: &'s Symbols,
-    variables: &'s [(String, i64)],
+    values: &'s [i64],
     open: &'s [usize],
 }
 
@@ -163,12 +188,16 @@ impl WithOpen<'_> {
     /// A form with its variables taken out, unless some of them are part of a quotient or the like.
     fn open(&self, form: &Form<Scale>) -> Result<Open, Closed> {
         let coords: Vec<Coord> = self.open.iter().map(|&number| coord(number)).collect::<Result<_, _>>()?;
-        let mut slopes = vec![Scale::int(0); coords.len()];
+        if !form.is_affine() && !form.is_fixed() {
+            // What stays inside of a quotient by a size of the launch depends on the constant.
+            return Err(Closed::Somewhere);
+        }
+        let mut slopes = Vec::new();
         let mut inside = Vec::new();
         for (term, coefficient) in form.terms() {
             if let Term::Coord(c) = term {
                 if let Some(place) = coords.iter().position(|open| open == c) {
-                    slopes[place] = coefficient.clone();
+                    slopes.push((place, coefficient.clone()));
                 }
                 continue;
             }
@@ -185,9 +214,9 @@ impl WithOpen<'_> {
 
 impl Scope for WithOpen<'_> {
     fn resolve(&self, name: &str) -> Option<Binding> {
-        match self.variables.iter().position(|variable| variable.0 == name) {
+        match self.symbols.unrolled.iter().position(|variable| variable.0 == name) {
             Some(number) if self.open.contains(&number) => coord(number).ok().map(Binding::Coord),
-            Some(number) => Some(Binding::Value(self.variables[number].1)),
+            Some(number) => Some(Binding::Value(self.values[number])),
             None => self.symbols.resolve(name),
         }
     }
@@ -241,6 +270,9 @@ mod tests {
             "b + 100*(S + 3) + blockIdx.x*R",
             "b[x/2 + 3*R]",
             "b[min(R, S) + x + 9]",
+            "b + (threadIdx.x + blockIdx.x*blockDim.x + 4*R)/4 + S",
+            "b + tidx + blockDim.x*R + S",
+            "b[threadIdx.x + (x/60)*(R + 3) + S + 9]",
         ];
         let conditions = ["", ", when: x > 3", ", when: x + R < 20", ", when: S > 0 && x > R"];
         let named = |text: &str, r: &str, s: &str| text.replace('R', r).replace('S', s);
@@ -291,6 +323,9 @@ mod tests {
             "b + 100*(Q + 3) + blockIdx.x*R",
             "b[max(x, 7) + Q - R]",
             "b + LOOP*(Q + 1) + R",
+            "b + (threadIdx.x + blockIdx.x*blockDim.x + 4*Q)/4 + R",
+            "b + tidx + blockDim.x*(Q + 1) + R",
+            "b[threadIdx.x + (x/60)*(Q + 3) + R + 9]",
             "b + 4*LOOP + Q + tidx",
         ];
         let conditions =

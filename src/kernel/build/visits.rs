@@ -1,4 +1,4 @@
-//! Groups of accesses that are come back to: those of a `for`, once for each combination of its variables, and those in
+//! Groups of accesses that are visited again: those of a `for`, once for each combination of its variables, and those in
 //! a part, once for each of the part's. What differs by constants from one visit to the next is understood once.
 
 use std::rc::Rc;
@@ -24,14 +24,15 @@ pub(super) struct Visits {
 /// A visit whose accesses were written out, and what is known from it about others.
 struct Visit {
     place: Place,
+    /// Kept until somebody comes back.
     accesses: Vec<Access>,
     known: Known,
 }
 
 /// What a visit differs in from others.
 struct Place {
-    /// The variables, outermost first, and their values.
-    variables: Vec<(String, i64)>,
+    /// Values of the variables, outermost first. At one place of a document they have the same names.
+    values: Vec<i64>,
     /// The loop around it.
     innermost: Option<LoopId>,
 }
@@ -49,15 +50,16 @@ enum Known {
 
 impl Place {
     fn here(symbols: &Symbols) -> Self {
-        Self { variables: symbols.unrolled.clone(), innermost: symbols.loops.last().map(|l| l.id) }
+        let values = symbols.unrolled.iter().map(|variable| variable.1).collect();
+        Self { values, innermost: symbols.loops.last().map(|l| l.id) }
     }
 
-    /// Whether all but some variables have the same values here. At one place of a document they have the same names.
+    /// Whether all but some variables have the same values here, in the same loops.
     fn differs_only_in(&self, open: &[usize], symbols: &Symbols) -> bool {
-        let variables = || self.variables.iter().zip(&symbols.unrolled).enumerate();
-        self.variables.len() == symbols.unrolled.len()
+        let values = || self.values.iter().zip(&symbols.unrolled).enumerate();
+        self.values.len() == symbols.unrolled.len()
             && self.innermost == symbols.loops.last().map(|l| l.id)
-            && variables().all(|(number, (a, b))| a.1 == b.1 || open.binary_search(&number).is_ok())
+            && values().all(|(number, (before, now))| *before == now.1 || open.binary_search(&number).is_ok())
     }
 }
 
@@ -112,16 +114,16 @@ impl Visits {
 impl Visit {
     /// Finds out what this visit says about the present one, if that is not known yet.
     fn ask(&mut self, group: &Group<'_>, symbols: &Symbols, fields: &[Field]) {
-        let all = || (0..self.place.variables.len()).collect();
         let open: Vec<usize> = match &self.known {
-            Known::Nothing => all(),
+            Known::Nothing => (0..self.place.values.len()).collect(),
             Known::Open(open) => open.clone(),
             Known::Opened(_) | Known::Never => return,
         };
         if !self.place.differs_only_in(&open, symbols) {
             return;
         }
-        let trial = Trial { group, variables: &self.place.variables, symbols, fields };
-        self.known = trial.opened(&self.accesses, open).map_or(Known::Never, Known::Opened);
+        let trial = Trial { group, values: &self.place.values, symbols, fields };
+        let accesses = std::mem::take(&mut self.accesses);
+        self.known = trial.opened(&accesses, open).map_or(Known::Never, Known::Opened);
     }
 }

@@ -114,7 +114,7 @@ impl<'a> AccessShapes<'a> {
         if known == NONE { self.make(class, address) } else { Ok(known as usize) }
     }
 
-    /// Makes it.
+    /// The same where there is none yet.
     #[cold]
     fn make(&mut self, class: usize, address: i64) -> Result<usize, Spent> {
         spend_on(1, STEPS_OF_SHAPE)?;

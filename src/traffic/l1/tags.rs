@@ -197,7 +197,7 @@ impl Near {
             all = all.wrapping_add(u32::from(tags));
             beyond = beyond.wrapping_add(u32::from(tags).saturating_sub(least));
         }
-        // Fewer warps than that are looked at, and each takes fewer than 256.
+        // Each takes fewer than 256, so that the sums of so many fit.
         (fewest > 0 && lines.len() < 1 << 24).then_some(TagSum { all: all.into(), beyond: beyond.into() })
     }
 
@@ -217,7 +217,7 @@ impl Near {
         sum
     }
 
-    /// Where it stands what is known if the lowest line is this one.
+    /// The place of what is known for this lowest line.
     #[inline]
     fn place(&self, lowest: u32) -> usize {
         let lower = lowest & ((1 << self.bits) - 1);
