@@ -146,7 +146,8 @@ fn count_arms<'p>(
     boxes: &mut Vec<Box3>,
     line: i64,
 ) -> Result<Option<u64>, Refusal> {
-    let mut spreads = Vec::with_capacity(4);
+    // Mostly there is one, which needs no list.
+    let (mut only, mut several) = (None, Vec::new());
     for part in parts {
         for group in part.groups {
             let Some(arms) = &group.arms else { return Ok(None) };
@@ -157,11 +158,17 @@ fn count_arms<'p>(
             }
             if boxes.len() > first {
                 let width = group.width.saturating_add(part.wider);
-                spreads.push(Spread::new(arms, boxes, first..boxes.len(), width)?);
+                let spread = Spread::new(arms, boxes, first..boxes.len(), width)?;
+                if only.is_none() && several.is_empty() {
+                    only = Some(spread);
+                } else {
+                    several.extend(only.take());
+                    several.push(spread);
+                }
             }
         }
     }
-    placed::count(&spreads, boxes, line)
+    placed::count(if several.is_empty() { only.as_slice() } else { &several }, boxes, line)
 }
 
 /// The same, in whatever way boxes lie.

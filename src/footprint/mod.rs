@@ -24,6 +24,7 @@ mod intervals;
 mod isl;
 mod iterations;
 mod linear;
+mod lone;
 mod pattern;
 mod placed;
 mod progression;

@@ -8,12 +8,16 @@ use super::arms::{Arm, Box3, DIMS};
 use super::cells::{Cells, count_few};
 use super::dense::count_dense;
 use super::division::{quotient, remainder};
+use super::lone::count_lone;
 use super::query::Refusal;
 use super::ranges::{MOST, Rectangles};
 use super::remembered::remembered;
 use super::rows::Rectangle;
 use super::spread::{STEPS_OF_RECTANGLE, Spread};
 use crate::effort::spend_on;
+
+/// Most arms under boxes that are counted anew where each box is an interval of lines.
+const FEW: usize = 16;
 
 /// An arm under the boxes of its spread, and its first and last byte.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +51,22 @@ thread_local! {
 
 /// Distinct lines of all spreads; `None` where that takes the long way.
 pub(super) fn count(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
-    remembered(|key| write_down(spreads, boxes, line, key), || count_anew(spreads, boxes, line))
+    if let Some(lines) = count_at_once(spreads, boxes, line)? {
+        return Ok(Some(lines));
+    }
+    remembered(|key| write_down(spreads, boxes, line, key), || count_longer(spreads, boxes, line))
+}
+
+/// The same of what takes no longer to count than to look up.
+fn count_at_once(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
+    let arms: usize = spreads.iter().map(|of| of.list.all.len() * of.boxes.len()).sum();
+    if arms <= FEW && spreads.iter().all(|of| of.is_dense(line)) {
+        return SCRATCH.with_borrow_mut(|scratch| count_dense(&mut scratch.dense, spreads, boxes, line));
+    }
+    match spreads {
+        [one] => count_lone(one, boxes, line),
+        _ => Ok(None),
+    }
 }
 
 /// All that a count follows from. Boxes that lie as others do, at another place but at the same one within a line, have as
@@ -73,7 +92,7 @@ fn write_down(spreads: &[Spread<'_>], boxes: &[Box3], line: i64, key: &mut Vec<i
     }
 }
 
-fn count_anew(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
+fn count_longer(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
     SCRATCH.with_borrow_mut(|scratch| match count_dense(&mut scratch.dense, spreads, boxes, line)? {
         Some(lines) => Ok(Some(lines)),
         None => count_with(scratch, spreads, boxes, line),
@@ -194,7 +213,8 @@ fn lay(
     if items.iter().map(|item| spreads[item.spread].boxes.len()).sum::<usize>() > MOST {
         return None;
     }
-    let inside = swallowed(spreads, items, line);
+    let of_item = |item: &Item| spreads[item.spread].swallowed(item.arm(spreads), line);
+    let inside = items.iter().map(of_item).min()?;
     let outside = &levels[inside..];
     let height = match outside {
         [] | [_] => None,
@@ -241,31 +261,6 @@ fn lay(
     Some([row, height])
 }
 
-/// How many of the smallest strides leave no line out in any of these.
-fn swallowed(spreads: &[Spread<'_>], items: &[Item], line: i64) -> usize {
-    let levels = spreads[items[0].spread].arms.levels.len();
-    let of_all = |l: usize| {
-        // Most items are of the same spread as the one before.
-        let mut last = None;
-        items.iter().all(|item| {
-            let [dense, single] = match last {
-                Some((spread, known)) if spread == item.spread => known,
-                _ => {
-                    let of = &spreads[item.spread];
-                    let shorter = of.arms.levels[..l].iter().zip(of.least);
-                    let run =
-                        of.width + shorter.map(|(level, count)| level.stride * (count - 1)).sum::<i64>();
-                    // A gap of fewer bytes than a line cannot hold a line that is not touched from either side.
-                    [of.arms.levels[l].stride - run < line, of.most[l] == 1]
-                }
-            };
-            last = Some((item.spread, [dense, single]));
-            dense || (single && item.arm(spreads).more[l] == 0)
-        })
-    };
-    (0..levels).take_while(|&l| of_all(l)).count()
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -274,6 +269,14 @@ mod tests {
     use crate::effort::{left, within};
     use crate::footprint::arms::Arms;
     use crate::random::Random;
+
+    /// The same as [`count`] without what is remembered.
+    fn count_anew(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Option<u64> {
+        match count_at_once(spreads, boxes, line).unwrap() {
+            Some(lines) => Some(lines),
+            None => count_longer(spreads, boxes, line).unwrap(),
+        }
+    }
 
     /// Random accesses under random boxes, in random strides, and all of their lines one by one.
     #[test]
@@ -338,7 +341,7 @@ mod tests {
                             lines.len() as u64,
                             "{round}: {strides:?} {line} {all:?} {boxes:?}"
                         );
-                        assert_eq!(count_anew(&spreads, boxes, line).unwrap(), Some(found));
+                        assert_eq!(count_anew(&spreads, boxes, line), Some(found));
                         assert_eq!(before - left(), 2 * taken);
                     }
                 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::arms::{Arm, ArmList, Arms, Box3, DIMS};
+use super::arms::{Arm, ArmList, Arms, Box3, DIMS, Level};
 use super::query::Refusal;
 
 /// Steps for an arm under a box.
@@ -61,6 +61,18 @@ impl<'a> Spread<'a> {
             run = run.saturating_add(level.stride.saturating_mul(self.least[l] - 1));
         }
         true
+    }
+
+    /// How many of the smallest strides leave no line out between the first and the last byte of an arm under a box.
+    pub(super) fn swallowed(&self, arm: &Arm, line: i64) -> usize {
+        let mut run = self.width;
+        let swallowed = |&(l, level): &(usize, &Level)| {
+            // A gap of fewer bytes than a line cannot hold a line that is not touched from either side.
+            let swallowed = level.stride - run < line || (self.most[l] == 1 && arm.more[l] == 0);
+            run = run.saturating_add(level.stride.saturating_mul(self.least[l] - 1));
+            swallowed
+        };
+        self.arms.levels.iter().enumerate().take_while(swallowed).count()
     }
 
     /// If all arms lie so far apart that no line is touched through two of them: the first of those that lie alike in

@@ -134,8 +134,9 @@ mod tests {
                         let footprints = &prediction.counted.footprints;
                         let runnable = Runnable { launch, occupancy };
                         let straight = straight.as_ref().filter(|_| footprints.stands_for.is_some());
-                        let warps = match straight {
-                            Some(straight) => straight.least.of_full_blocks(&kernels[0], &runnable.launch),
+                        let least = straight.and_then(|s| s.least(&kernels[0], &runnable.launch));
+                        let warps = match least {
+                            Some(least) => least.of_full_blocks(&kernels[0], &runnable.launch),
                             None => Least::nothing(&kernels[0]),
                         };
                         let least = least_seconds(&estimator, &runnable, footprints, &warps).unwrap();

@@ -4,8 +4,8 @@ use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::lanes::Lanes;
 use super::least_stores::{FieldStores, MOST_CLASSES, lane_strides};
 use super::pipe::Pipe;
-use super::warps::{self, WarpClass};
-use crate::expr::Scale;
+use super::warps::{self, Arrangement};
+use crate::expr::{Coefficient, Scale};
 use crate::kernel::{AccessKind, Kernel};
 use crate::launch::{Launch, Program};
 use crate::quantity::{Cycles, ItemCount, PerBlock, Times};
@@ -21,6 +21,8 @@ struct Pattern {
     /// Accesses to all arrays.
     loads: f64,
     stores: f64,
+    /// Wavefronts of the data stage for a whole warp in one row, where that is the same for all launches.
+    of_row: Option<u32>,
 }
 
 /// What a thread of a program without loops and conditions asks of the pipe.
@@ -48,7 +50,8 @@ impl Least {
                 known.loads += loads;
                 known.stores += stores;
             } else {
-                patterns.push(Pattern { strides, size, width, loads, stores });
+                let of_row = strides.as_ref().and_then(|strides| of_row(&pipe, &strides[0], size, width));
+                patterns.push(Pattern { strides, size, width, loads, stores, of_row });
             }
         }
         Self { pipe, patterns, stores: FieldStores::all(kernel, program) }
@@ -56,29 +59,32 @@ impl Least {
 
     /// Whether lanes of a warp may lie in several rows: in one row they mostly do not meet, and store in one piece.
     pub fn may_part(&self, launch: &Launch) -> bool {
-        let warp = i64::try_from(self.pipe.warp).unwrap_or(i64::MAX);
         let block = launch.candidate.block();
-        block[0] % warp != 0 && block[1..].iter().any(|&n| n > 1)
+        block[0] % self.warp() != 0 && block[1..].iter().any(|&n| n > 1)
     }
 
     /// The least of a launch in which the lanes of all warps have work: what each access takes in the time of its lanes,
-    /// of one wavefront, or of conflicts in the data stage that are the same wherever a warp begins, and what stores write.
-    /// The rest is left at 0.
+    /// of one wavefront, or of conflicts in the data stage that are the same wherever a warp begins, how many loads and stores
+    /// there are, and what stores write. The rest is left at 0.
     pub fn of_full_blocks(&self, kernel: &Kernel, launch: &Launch) -> L1Counts {
         let block = *launch.candidate.block();
-        let classes = warps::classes(launch.candidate.block(), self.pipe.warp, &[]);
-        let warps: f64 = classes.iter().map(|class| class.firsts.len() as f64).sum();
-        let cycles = self.patterns.iter().map(|pattern| self.cycles(pattern, launch, &classes)).sum();
-        let issues: f64 = self.patterns.iter().map(|p| p.loads + p.stores).sum();
+        let kinds = self.kinds(launch);
+        let warps: f64 = kinds.iter().map(|kind| kind.1).sum();
+        let cycles = self.patterns.iter().map(|pattern| self.cycles(pattern, launch, &kinds)).sum();
+        let (loads, stores) =
+            self.patterns.iter().fold((0.0, 0.0), |(loads, stores), p| (loads + p.loads, stores + p.stores));
         let threads = block.iter().map(|&n| n as f64).product::<f64>();
         let mut counts = L1Counts {
-            total: InstructionCounts { issues: Times::new(warps * issues), ..Default::default() },
+            total: InstructionCounts { issues: Times::new(warps * (loads + stores)), ..Default::default() },
             pipe_cycles: cycles,
+            global_loads: Times::new(warps * loads),
+            store_issues: Times::new(warps * stores),
+            warps: Times::new(warps),
             work_items: ItemCount::new(threads * launch.candidate.fold().volume() as f64),
             ..Self::nothing(kernel)
         };
         for stores in &self.stores {
-            stores.add_to(&mut counts.fields, launch, &classes, self.pipe.sector);
+            stores.add_to(&mut counts.fields, launch, &kinds, self.pipe.sector);
         }
         counts
     }
@@ -88,40 +94,76 @@ impl Least {
         L1Counts { fields: vec![FieldCounts::default(); kernel.fields.len()], ..L1Counts::default() }
     }
 
+    /// How lanes of the warps of a block lie, and how many warps are so.
+    fn kinds(&self, launch: &Launch) -> Vec<(Arrangement, f64)> {
+        if self.may_part(launch) {
+            let classes = warps::classes(launch.candidate.block(), self.pipe.warp, &[]);
+            return classes.iter().map(|class| (class.arrangement, class.firsts.len() as f64)).collect();
+        }
+        // Each row is whole warps, or there is only one.
+        let (threads, warp) = (launch.threads_per_block(), self.warp());
+        let all = [(warp, threads / warp), (threads % warp, 1)];
+        let some = all.into_iter().filter(|(lanes, warps)| *lanes > 0 && *warps > 0);
+        some.map(|(lanes, warps)| (Arrangement::row(lanes), warps as f64)).collect()
+    }
+
+    fn warp(&self) -> i64 {
+        i64::try_from(self.pipe.warp).expect("warps have few lanes")
+    }
+
     /// Cycles of all warps.
-    fn cycles(&self, of: &Pattern, launch: &Launch, classes: &[WarpClass]) -> Cycles<PerBlock> {
+    fn cycles(&self, of: &Pattern, launch: &Launch, kinds: &[(Arrangement, f64)]) -> Cycles<PerBlock> {
         let pipe = &self.pipe;
         let strides = self.moves_by_banks(of, launch);
-        let of_class = |(number, class): (usize, &WarpClass)| {
-            let data = match strides {
-                Some(strides) if number < MOST_CLASSES => {
-                    let bytes = |lane: &Thread| (0..3).map(|d| lane[d] * strides[d]).sum();
-                    let addresses: Vec<i64> = class.arrangement.lanes().iter().map(bytes).collect();
-                    pipe.data(Lanes::all(&addresses), of.width)
-                }
+        let of_kind = |(number, (arrangement, warps)): (usize, &(Arrangement, f64))| {
+            let data = match (strides, of.of_row) {
+                (Some(_), Some(data)) if arrangement.is_row() && arrangement.count() == self.warp() => data,
+                (Some(strides), _) if number < MOST_CLASSES => data(pipe, arrangement, strides, of.width),
                 _ => 1,
             };
             let passes = pipe.slower(data, 0);
             let load = passes.max(pipe.floor(of.width));
             let store = passes.max(pipe.shared_floor(of.width));
-            (of.loads * load + of.stores * store) * class.firsts.len() as f64
+            (of.loads * load + of.stores * store) * warps
         };
-        Cycles::new(classes.iter().enumerate().map(of_class).sum())
+        Cycles::new(kinds.iter().enumerate().map(of_kind).sum())
     }
 
     /// Bytes from thread to thread, if conflicts are the same wherever a warp begins: an address that moves by a bank
     /// takes all others along.
     fn moves_by_banks(&self, of: &Pattern, launch: &Launch) -> Option<Strides> {
-        if !self.pipe.conflicts_by_bank(of.width) || !Pipe::whole_banks(of.size) {
+        if !conflicts_move_along(&self.pipe, of.size, of.width) {
             return None;
         }
         let [x, y, z] = of.strides.as_ref()?;
         let bytes = |factor: &Scale| factor.at(&launch.sizes).ok()?.checked_mul(of.size);
         let strides = Strides::from([bytes(x)?, bytes(y)?, bytes(z)?]);
         // Addresses of lanes are sums of these.
-        let near = |stride: &i64| stride.unsigned_abs() < 1 << 40;
-        strides.iter().all(near).then_some(strides)
+        strides.iter().all(|&stride| is_near(stride)).then_some(strides)
     }
+}
+
+fn is_near(stride: i64) -> bool {
+    stride.unsigned_abs() < 1 << 40
+}
+
+/// Whether an address that moves by an element takes all others along to the next banks.
+fn conflicts_move_along(pipe: &Pipe, size: i64, width: i64) -> bool {
+    pipe.conflicts_by_bank(width) && Pipe::whole_banks(size)
+}
+
+/// Wavefronts of the data stage for a whole warp in one row; `None` where they depend on the launch.
+fn of_row(pipe: &Pipe, elements: &Scale, size: i64, width: i64) -> Option<u32> {
+    let stride = elements.as_int()?.checked_mul(size).filter(|&stride| is_near(stride))?;
+    let row = Arrangement::row(i64::try_from(pipe.warp).ok()?);
+    conflicts_move_along(pipe, size, width).then(|| data(pipe, &row, [stride, 0, 0].into(), width))
+}
+
+/// Wavefronts of the data stage for lanes that lie so many bytes apart.
+fn data(pipe: &Pipe, arrangement: &Arrangement, strides: Strides, width: i64) -> u32 {
+    let bytes = |lane: &Thread| (0..3).map(|d| lane[d] * strides[d]).sum();
+    let addresses: Vec<i64> = arrangement.lanes().iter().map(bytes).collect();
+    pipe.data(Lanes::all(&addresses), width)
 }
 
 #[cfg(test)]
@@ -160,11 +202,9 @@ mod tests {
                     };
                     let folded = Program::folded(&kernel, fold).unwrap();
                     let Some(straight) = Straight::new(&kernel, &folded, &device) else { continue };
-                    if straight.most_steps(&kernel, &launch, 2).is_none() {
-                        // No block is full.
-                        continue;
-                    }
-                    let least = straight.least.of_full_blocks(&kernel, &launch);
+                    // Otherwise no block is full.
+                    let Some(least) = straight.least(&kernel, &launch) else { continue };
+                    let least = least.of_full_blocks(&kernel, &launch);
                     let program = folded.at(&launch).unwrap();
                     let counted = l1::count(&kernel, &launch, &program, &device).unwrap();
                     let per_item = |counts: &L1Counts| counts.pipe_cycles.per_item(counts.work_items).get();
@@ -176,6 +216,11 @@ mod tests {
                     );
                     let issues = |counts: &L1Counts| counts.total.issues.per_item(counts.work_items).get();
                     assert!(issues(&least) <= issues(&counted) * (1.0 + 1e-12), "{name} {block:?} {fold:?}");
+                    let of_warp = |counts: &L1Counts| {
+                        let all = [counts.global_loads, counts.store_issues];
+                        all.map(|n| format!("{:.9}", n / counts.warps))
+                    };
+                    assert_eq!(of_warp(&least), of_warp(&counted), "{name} {block:?} {fold:?}");
                     for (few, many) in least.fields.iter().zip(&counted.fields) {
                         let all = |f: &FieldCounts, counts: &L1Counts| {
                             let sectors = [f.store_sectors, f.warp_store_sectors].map(Amount::get);

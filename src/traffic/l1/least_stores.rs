@@ -1,7 +1,7 @@
 //! What warps store at least, before it is counted where each of them begins.
 
 use super::counts::FieldCounts;
-use super::warps::WarpClass;
+use super::warps::Arrangement;
 use crate::expr::{Coord, Scale, Term};
 use crate::kernel::{AccessKind, FieldId, Kernel};
 use crate::launch::{Instruction, Launch, Program};
@@ -74,16 +74,21 @@ impl FieldStores {
 
     /// Adds what the warps of a block store at least, all of whose lanes have work. Sectors that are stored to again by the
     /// same warp are no fewer than the result says.
-    pub fn add_to(&self, fields: &mut [FieldCounts], launch: &Launch, classes: &[WarpClass], sector: i64) {
+    pub fn add_to(
+        &self,
+        fields: &mut [FieldCounts],
+        launch: &Launch,
+        kinds: &[(Arrangement, f64)],
+        sector: i64,
+    ) {
         let places = self.places(launch);
         let (mut sectors, mut further_runs, mut apart) = (0.0, 0.0, true);
-        for (number, class) in classes.iter().enumerate() {
+        for (number, (arrangement, warps)) in kinds.iter().enumerate() {
             let places = places.as_ref().filter(|_| number < MOST_CLASSES);
             // A store of a warp is one to a sector at least.
             let unknown =
                 || OfWarp { sectors: i64::try_from(self.each.len()).unwrap_or(1), ..OfWarp::default() };
-            let of_warp = places.map_or_else(unknown, |places| self.of_warp(places, class, sector));
-            let warps = class.firsts.len() as f64;
+            let of_warp = places.map_or_else(unknown, |places| self.of_warp(places, arrangement, sector));
             sectors += of_warp.sectors as f64 * warps;
             further_runs += of_warp.further_runs as f64 * warps;
             apart &= of_warp.apart;
@@ -108,10 +113,15 @@ impl FieldStores {
         self.each.iter().map(of_store).collect()
     }
 
-    fn of_warp(&self, places: &[(Strides, i64)], class: &WarpClass, sector: i64) -> OfWarp {
-        let lanes = class.arrangement.lanes();
-        // Stores of a fold or of a list of arrays lie alike.
+    fn of_warp(&self, places: &[(Strides, i64)], arrangement: &Arrangement, sector: i64) -> OfWarp {
         let (first, strides) = (&self.each[0], places[0].0);
+        if arrangement.is_row() && self.each.len() == 1 && (1..=first.width).contains(&strides[0]) {
+            // Lanes that continue each other.
+            let bytes = (arrangement.count() - 1) * strides[0] + first.width;
+            return OfWarp { sectors: sectors_of(bytes, sector), further_runs: 0, apart: true };
+        }
+        let lanes = arrangement.lanes();
+        // Stores of a fold or of a list of arrays lie alike.
         if self.each.iter().zip(places).all(|(of, place)| of.width == first.width && place.0 == strides) {
             let ranges = first.ranges(0, &lanes, (strides, 0));
             let (sectors, runs) = sectors_and_runs(&ranges, sector);
@@ -190,22 +200,26 @@ fn are_apart(to: i64, from: i64, sector: i64) -> bool {
     from - (to - 1) >= 2 * sector
 }
 
+/// The fewest sectors that hold so many bytes.
+fn sectors_of(bytes: i64, sector: i64) -> i64 {
+    (bytes + sector - 1).div_euclid(sector)
+}
+
 /// Distinct sectors and runs of adjacent ones that ascending ranges have at least, wherever sectors begin.
 fn sectors_and_runs(ranges: &[Range], sector: i64) -> (i64, i64) {
-    let whole = |bytes: i64| (bytes + sector - 1).div_euclid(sector);
     let (mut sectors, mut runs) = (0, 1);
     // Bytes of the run so far, and where it ends.
     let (mut bytes, mut end) = (0, ranges[0].from);
     for range in ranges {
         if are_apart(end, range.from, sector) {
-            sectors += whole(bytes);
+            sectors += sectors_of(bytes, sector);
             runs += 1;
             bytes = 0;
         }
         bytes += (range.to - range.from.max(end)).max(0);
         end = end.max(range.to);
     }
-    (sectors + whole(bytes), runs)
+    (sectors + sectors_of(bytes, sector), runs)
 }
 
 #[cfg(test)]

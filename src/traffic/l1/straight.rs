@@ -28,7 +28,7 @@ pub struct Straight {
     warp: i64,
     sector: i64,
     /// What its warps take of the pipe.
-    pub least: Least,
+    least: Least,
 }
 
 impl Straight {
@@ -56,13 +56,20 @@ impl Straight {
         (plain && affine && few).then(of)
     }
 
-    /// Steps that counting a launch takes at most, if addresses stay small; `None` where blocks are so large that the
-    /// domain cuts the first of them, so that threads may lie in no box. Accesses are of so many patterns.
+    /// What warps of a launch do at least; `None` where blocks are so large that the domain cuts the first of them.
+    pub fn least(&self, kernel: &Kernel, launch: &Launch) -> Option<&Least> {
+        let mut extents = kernel.extents().into_iter().enumerate();
+        extents.all(|(d, extent)| is_whole(launch, d, extent)).then_some(&self.least)
+    }
+
+    /// Steps that counting a launch takes at most, if addresses stay small; `None` where the domain cuts even the first
+    /// block, and some items of a thread sooner than others, so that threads may lie in no box. Accesses are of so many
+    /// patterns.
     pub fn most_steps(&self, kernel: &Kernel, launch: &Launch, patterns: usize) -> Option<u64> {
-        let (block, fold) = (launch.candidate.block(), launch.candidate.fold());
-        let whole = |(d, extent): (usize, i64)| block[d].checked_mul(fold[d]).is_some_and(|n| n <= extent);
+        let fold = launch.candidate.fold();
+        let is_box = |(d, extent): (usize, i64)| extent % fold[d] == 0 || is_whole(launch, d, extent);
         let threads = launch.threads_per_block();
-        if threads > MOST_THREADS || !kernel.extents().into_iter().enumerate().all(whole) {
+        if threads > MOST_THREADS || !kernel.extents().into_iter().enumerate().all(is_box) {
             return None;
         }
         let number = |n: i64| n.unsigned_abs();
@@ -80,6 +87,12 @@ impl Straight {
             .checked_mul(starts.checked_mul(STEPS_OF_ACCESS)?.checked_add(self.accesses + 64)?)?;
         u64::try_from(patterns).ok()?.checked_mul(of_pattern)?.checked_add(of_accesses)
     }
+}
+
+/// Whether a block fits into the domain along a dimension.
+fn is_whole(launch: &Launch, d: usize, extent: i64) -> bool {
+    let (block, fold) = (launch.candidate.block(), launch.candidate.fold());
+    block[d].checked_mul(fold[d]).is_some_and(|n| n <= extent)
 }
 
 #[cfg(test)]
@@ -107,6 +120,10 @@ mod tests {
                     ([1000, 1, 1], Fold::ONE),
                     ([3, 333, 1], Fold::ONE),
                     ([5, 1, 1], Fold::known([1, 2, 1])),
+                    // The domain cuts even the first block.
+                    ([1, 1024, 1], Fold::ONE),
+                    ([7, 128, 1], Fold::known([1, 8, 1])),
+                    ([1, 1, 1024], Fold::known([1, 1, 2])),
                 ] {
                     let Ok(launch) = Launch::new(&kernel, Candidate::shaped(Block::known(block), fold))
                     else {

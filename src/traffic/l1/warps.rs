@@ -33,6 +33,16 @@ impl Arrangement {
         Self { lanes, row: ends.map(|_| [x, bx]), plane: (ends == Some(true)).then_some([y, by]) }
     }
 
+    /// So many lanes in one row.
+    pub fn row(lanes: i64) -> Self {
+        Self { lanes, row: None, plane: None }
+    }
+
+    /// Whether all lanes lie in one row.
+    pub fn is_row(&self) -> bool {
+        self.row.is_none()
+    }
+
     /// How many there are.
     pub fn count(&self) -> i64 {
         self.lanes
@@ -92,7 +102,11 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
         if let Some(known) = classes.iter_mut().find(like) {
             known.firsts.push(first);
         } else {
-            classes.push(WarpClass { arrangement, active: active.clone(), firsts: vec![first] });
+            // Mostly most of the warps that are left are like it.
+            let left = usize::try_from((threads - from) / warp + 1).expect("blocks have few warps");
+            let mut firsts = Vec::with_capacity(left);
+            firsts.push(first);
+            classes.push(WarpClass { arrangement, active: active.clone(), firsts });
         }
         from += count;
         first[0] += count;
