@@ -176,6 +176,7 @@ impl Box3 {
     }
 
     /// Bytes from place 0 of thread 0 to the first and to the last place that these threads add.
+    #[inline]
     pub(super) fn span(&self, levels: &[Level]) -> Result<[i64; 2], Refusal> {
         let mut ends = [0_i64; 2];
         for (l, level) in levels.iter().enumerate() {

@@ -40,6 +40,7 @@ thread_local! {
 
 impl Remembered {
     /// Where the key that is asked for stands in the table, or would: the place of the first free entry.
+    #[inline]
     fn place(&self, hash: u64) -> usize {
         let last = self.table.len() - 1;
         let mut place = first_place(hash, self.table.len());
@@ -60,6 +61,7 @@ impl Remembered {
     }
 
     /// What is known of the key that is asked for, and its hash.
+    #[inline]
     fn known(&mut self) -> (u64, Option<(u64, u64)>) {
         let hash = hash(&self.key);
         if self.table.is_empty() {

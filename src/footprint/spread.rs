@@ -28,6 +28,7 @@ pub(super) struct Spread<'a> {
 
 impl<'a> Spread<'a> {
     /// Under boxes of `all`.
+    #[inline]
     pub(super) fn new(
         arms: &'a Arms,
         all: &[Box3],

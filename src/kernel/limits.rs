@@ -3,8 +3,8 @@
 /// Most work items of a thread along one dimension.
 pub const MAX_FOLD: i64 = 4096;
 
-/// About a second of processor time.
-const STEPS: usize = 200_000_000;
+/// Elementary steps for a launch where nobody asks for more or fewer: about a second of processor time.
+pub const STEPS: usize = 200_000_000;
 
 /// How much one call may read and expand. Generous; each can be raised with `--limit NAME=N`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

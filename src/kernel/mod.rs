@@ -21,6 +21,7 @@ pub(crate) use code::{CodeField, CodeRead, CodeRequest, ReadCode};
 pub use document::KernelDoc;
 pub use identity::Identity;
 pub use leaf::{DType, Order, Precision, Space};
+pub(crate) use limits::STEPS;
 pub use limits::{Limits, MAX_FOLD};
 pub use load::{Loaded, Options, load};
 pub(crate) use load::{load_read, load_with, requests};

@@ -48,6 +48,22 @@ pub(super) fn least_seconds(
     Some(time.seconds * (1.0 - ROUNDING))
 }
 
+/// Seconds that the warps of a launch keep the L1s busy at least, if they do at least so much in blocks all of whose lanes
+/// have work: no launch is faster than that. `None` if coefficients leave it open.
+pub(super) fn least_seconds_in_l1(estimator: &Estimator<'_>, least: &L1Counts) -> Option<Seconds> {
+    let Estimator { kernel, device, model, .. } = *estimator;
+    let fit = &estimator.curves.fit.time;
+    let part = match model {
+        Model::Default if times_only_add(fit) => fit.l1_pipe.value,
+        Model::Default => return None,
+        Model::Roofline => 1.0,
+    };
+    let items: f64 = kernel.extents().iter().map(|&n| n as f64).product();
+    let cycles = least.pipe_cycles.per_item(least.work_items).get() * items * part;
+    let per_second = device.sm.count.value.0 as f64 * device.clock.value.0;
+    Some(Seconds::new(cycles / per_second * (1.0 - ROUNDING)))
+}
+
 /// Whether no sector that is stored in part takes bytes away.
 fn volumes_only_add(fit: &VolumeFit) -> bool {
     fit.partial_store.value >= 0.0 && fit.partial_store_l2.value >= 0.0
@@ -101,7 +117,7 @@ mod tests {
     /// caches; and the bound says most of the time where memory is the limit.
     #[test]
     fn no_launch_is_faster_than_its_bound() {
-        let (mut looked_at, mut near) = (0, 0);
+        let (mut looked_at, mut near, mut busy) = (0, 0, 0);
         for name in [
             "star3d7",
             "star3d25",
@@ -134,13 +150,18 @@ mod tests {
                         let footprints = &prediction.counted.footprints;
                         let runnable = Runnable { launch, occupancy };
                         let straight = straight.as_ref().filter(|_| footprints.stands_for.is_some());
-                        let least = straight.and_then(|s| s.least(&kernels[0], &runnable.launch));
-                        let warps = match least {
+                        let full = straight.and_then(|s| s.least(&kernels[0], &runnable.launch));
+                        let warps = match full {
                             Some(least) => least.of_full_blocks(&kernels[0], &runnable.launch),
                             None => Least::nothing(&kernels[0]),
                         };
                         let least = least_seconds(&estimator, &runnable, footprints, &warps).unwrap();
                         let seconds = prediction.summary.time.seconds;
+                        if full.is_some() {
+                            let in_l1 = least_seconds_in_l1(&estimator, &warps).unwrap();
+                            assert!(in_l1 <= seconds, "{name} {candidate:?} {}: {in_l1:?}", device.id);
+                            busy += usize::from(in_l1 > seconds * 0.5);
+                        }
                         assert!(
                             least <= seconds,
                             "{name} {candidate:?} {}: {least:?} {seconds:?}",
@@ -153,5 +174,6 @@ mod tests {
             }
         }
         assert!(looked_at > 500 && near * 4 > looked_at, "{near} of {looked_at}");
+        assert!(busy > 20, "{busy}");
     }
 }

@@ -1,115 +1,26 @@
 //! Launches that are predicted one part after the other, where only the best are wanted: of those that cannot be among
 //! them it is enough to know that they can run.
 //!
-//! How long a launch takes at least follows from footprints alone. Launches are looked at in the order of that time; once it
-//! is longer than the worst time among the best so far, what the warps of the others do need not be counted. Which are left
-//! out depends on what was predicted before; which are the best does not.
+//! How long the L1 takes at least follows from how lanes lie; how long all of a launch takes at least follows from that and
+//! its footprints. Launches are looked at in the order of the first time, and then of the second; once it is longer than the
+//! worst time among the best so far, footprints of the others need not be counted, or what their warps do. Which are left out
+//! depends on what was predicted before; which are the best does not.
 
-use std::cmp::Ordering as Order;
-use std::collections::BinaryHeap;
 use std::sync::atomic::Ordering;
 
-use super::bound::least_seconds;
+use super::best::{Best, Outcome};
 use super::choices::{Choices, Watch};
-use super::estimate::{Estimator, Unpredicted};
-use super::prediction::Summary;
-use super::ranking::Choice;
-use super::shared::{Runnable, Shared, Slot};
+use super::estimate::Estimator;
+use super::open::{Contest, Entry};
+use super::round::{Looks, Round};
+use super::shared::Shared;
 use super::slots::{Admitted, Slots};
 use crate::effort::{Instant, heeding, stop, stopped};
-use crate::kernel::Kernel;
-use crate::launch::{Candidate, Launch};
 use crate::parallel::{self, Parts};
-use crate::quantity::Seconds;
-use crate::traffic::Footprints;
-use crate::traffic::l1::{Least, Straight};
 
 /// Launches whose footprints are counted before the first of them is predicted: the more there are, the sooner a good one
 /// is among them.
 const FIRST: usize = 1 << 8;
-
-/// What came of a launch.
-pub(super) enum Outcome {
-    /// It was predicted.
-    Predicted(Box<Summary>),
-    /// It can run, but is not among the best.
-    LeftOut {
-        /// Whether its registers had to be assumed.
-        registers_assumed: bool,
-    },
-    /// It cannot run, or not be predicted.
-    Refused(Box<Unpredicted>),
-}
-
-impl From<Result<Summary, Unpredicted>> for Outcome {
-    fn from(result: Result<Summary, Unpredicted>) -> Self {
-        match result {
-            Ok(summary) => Outcome::Predicted(Box::new(summary)),
-            Err(why) => Outcome::Refused(Box::new(why)),
-        }
-    }
-}
-
-/// A launch whose footprints are known, and how long it takes at least.
-struct Begun {
-    runnable: Runnable,
-    footprints: Footprints,
-    least: Seconds,
-}
-
-/// A launch of a part.
-enum Entry {
-    Done(Outcome),
-    Begun(Box<Begun>),
-}
-
-/// A time among the best.
-#[derive(PartialEq)]
-struct Score(Seconds);
-
-impl Eq for Score {}
-
-impl PartialOrd for Score {
-    fn partial_cmp(&self, other: &Self) -> Option<Order> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Score {
-    fn cmp(&self, other: &Self) -> Order {
-        self.0.total_cmp(&other.0)
-    }
-}
-
-/// The times of the best so far, if not all launches are wanted.
-struct Best {
-    wanted: usize,
-    /// The longest on top.
-    times: BinaryHeap<Score>,
-}
-
-impl Best {
-    /// Whether a launch that takes so long, or longer, may be one of them.
-    fn may_hold(&self, least: Seconds) -> bool {
-        self.times.len() < self.wanted || self.times.peek().is_some_and(|worst| least <= worst.0)
-    }
-
-    fn add(&mut self, outcome: &Outcome) {
-        if let Outcome::Predicted(summary) = outcome {
-            self.times.push(Score(summary.time.seconds));
-            if self.times.len() > self.wanted {
-                self.times.pop();
-            }
-        }
-    }
-}
-
-/// What all launches of a contest have in common.
-struct Contest<'c> {
-    estimators: &'c [Estimator<'c>],
-    shared: &'c [Shared<'c>],
-    choices: &'c dyn Choices,
-}
 
 /// Predicts launches, those that share what is counted one after the other, and hands over what came of each. The best
 /// `wanted` of them are predicted, and of others some.
@@ -126,12 +37,12 @@ pub(super) fn predict(
     let stop = stop();
     // Those that share what is counted follow each other, so that it need not be kept for long.
     admitted.sort_unstable();
-    let mut best = (wanted < admitted.len()).then(|| Best { wanted, times: BinaryHeap::new() });
+    let mut best = (wanted < admitted.len()).then(|| Best::new(wanted));
     let mut parts = Parts::new(admitted);
     if best.is_some() && shared.iter().all(Shared::is_plain) {
         parts = parts.from_many(FIRST);
     }
-    let mut slots = Slots::default();
+    let (mut slots, mut looks) = (Slots::default(), Looks::default());
     while let Some(part) = parts.take()
         && !stopped()
         && !watch.end.load(Ordering::Relaxed)
@@ -139,156 +50,32 @@ pub(super) fn predict(
         let started = Instant::now();
         slots = slots.of_next(part, parts.upcoming());
         let of_part: Vec<(&Admitted, Option<usize>)> = part.iter().zip(slots.of.iter().copied()).collect();
-        let done = |entry: Entry| {
+        let some_are_left_out = best.is_some();
+        let mut entries = parallel::map(&of_part, |(admitted, slot)| {
+            let slot = slot.map(|place| &slots.all[place]);
+            let entry = heeding(stop.as_ref(), || contest.open(admitted.choice, slot, some_are_left_out));
             watch.done.fetch_add(usize::from(matches!(entry, Entry::Done(_))), Ordering::Relaxed);
             entry
-        };
-        let mut entries = parallel::map(&of_part, |(admitted, slot)| {
-            let slot = slot.map(|i| &slots.all[i]);
-            done(heeding(stop.as_ref(), || contest.begin(admitted.choice, slot, best.is_some())))
         });
         if let Some(best) = &mut best {
-            for entry in &entries {
-                if let Entry::Done(outcome) = entry {
-                    best.add(outcome);
-                }
-            }
-            let finish = |number: usize, begun: &Begun, best: &Best| {
-                let outcome = heeding(stop.as_ref(), || contest.finish(part[number].choice, begun, best));
-                outcome.map(|outcome| done(Entry::Done(outcome)))
-            };
-            choose(&mut entries, best, finish);
+            let (contest, slots, looks) = (&contest, &slots, &mut looks);
+            let round = Round { contest, part, slots, entries, looks, done: watch.done, stop: stop.as_ref() };
+            entries = round.choose(best);
         }
         for (admitted, entry) in part.iter().zip(entries) {
             to(
                 admitted.choice,
                 match entry {
                     Entry::Done(outcome) => outcome,
-                    Entry::Begun(begun) => {
+                    Entry::Open(open) => {
                         watch.done.fetch_add(1, Ordering::Relaxed);
-                        Outcome::LeftOut { registers_assumed: begun.runnable.launch.registers_assumed }
+                        Outcome::LeftOut { registers_assumed: open.runnable.launch.registers_assumed }
                     }
                 },
             );
         }
         parts.adapt(started.elapsed());
     }
-}
-
-/// Finishes what may be among the best, the most promising first.
-fn choose(
-    entries: &mut [Entry],
-    best: &mut Best,
-    finish: impl Fn(usize, &Begun, &Best) -> Option<Entry> + Sync + Send,
-) {
-    let least = |entry: &Entry| match entry {
-        Entry::Begun(begun) => Some(begun.least),
-        Entry::Done(_) => None,
-    };
-    let mut order: Vec<(Score, usize)> =
-        entries.iter().enumerate().filter_map(|(i, entry)| Some((Score(least(entry)?), i))).collect();
-    order.sort_unstable();
-    for some in order.chunks(parallel::threads()) {
-        let promising: Vec<usize> = some.iter().filter(|s| best.may_hold(s.0.0)).map(|s| s.1).collect();
-        if promising.is_empty() {
-            break;
-        }
-        let finished = parallel::map(&promising, |&number| match &entries[number] {
-            Entry::Begun(begun) => finish(number, begun, best),
-            Entry::Done(_) => None,
-        });
-        for (number, entry) in promising.into_iter().zip(finished) {
-            if let Some(Entry::Done(outcome)) = entry {
-                best.add(&outcome);
-                entries[number] = Entry::Done(outcome);
-            }
-        }
-    }
-}
-
-impl Contest<'_> {
-    /// All that is known of a launch, or where not all are `wanted` perhaps no more than how long it takes at least.
-    fn begin(&self, choice: usize, slot: Option<&Slot>, some_are_left_out: bool) -> Entry {
-        let Choice { kernel, candidate } = self.choices.choice(choice);
-        let (estimator, shared) = (&self.estimators[kernel], &self.shared[kernel]);
-        if !some_are_left_out {
-            return Entry::Done(one(estimator, shared, candidate, slot).into());
-        }
-        let begun = || -> Result<Option<Begun>, Unpredicted> {
-            let runnable = shared.runnable(candidate)?;
-            // What is left out has to be known to be one that could be counted.
-            let Some(straight) = shared.straight(&runnable) else { return Ok(None) };
-            let Some(footprints) = shared.footprints_alone(&runnable, slot).transpose()? else {
-                return Ok(None);
-            };
-            // Where lanes of a warp lie in several rows, what they do at least takes longer to find out.
-            let warps = match full_blocks(straight, estimator.kernel, &runnable.launch, &footprints) {
-                Some(of) if !of.may_part(&runnable.launch) => {
-                    of.of_full_blocks(estimator.kernel, &runnable.launch)
-                }
-                _ => Least::nothing(estimator.kernel),
-            };
-            let least = finite(least_seconds(estimator, &runnable, &footprints, &warps));
-            Ok(Some(Begun { runnable, footprints, least }))
-        };
-        match begun() {
-            Ok(Some(begun)) => Entry::Begun(Box::new(begun)),
-            Ok(None) => Entry::Done(one(estimator, shared, candidate, slot).into()),
-            Err(why) => Entry::Done(Outcome::Refused(Box::new(why))),
-        }
-    }
-
-    /// The rest of what is known of a launch; `None` if it is not among the best.
-    fn finish(&self, choice: usize, begun: &Begun, best: &Best) -> Option<Outcome> {
-        let Choice { kernel, .. } = self.choices.choice(choice);
-        let (estimator, shared) = (&self.estimators[kernel], &self.shared[kernel]);
-        let Begun { runnable, footprints, .. } = begun;
-        let Runnable { launch, occupancy } = runnable;
-        // Lanes that lie in many rows may meet in the banks of the L1 wherever their warp begins, and store in pieces.
-        let straight = shared.straight(runnable);
-        let of_full =
-            straight.and_then(|straight| full_blocks(straight, estimator.kernel, launch, footprints));
-        if let Some(of) = of_full.filter(|of| of.may_part(launch)) {
-            let warps = of.of_full_blocks(estimator.kernel, launch);
-            if !best.may_hold(finite(least_seconds(estimator, runnable, footprints, &warps))) {
-                return None;
-            }
-        }
-        let counted = shared
-            .program(launch)
-            .and_then(|program| estimator.counted(launch, &program, footprints.clone()));
-        Some(counted.map(|counted| estimator.summary(launch.clone(), *occupancy, &counted)).into())
-    }
-}
-
-/// What warps of a launch do at least, if blocks all of whose lanes have work stand for it.
-fn full_blocks<'s>(
-    straight: &'s Straight,
-    kernel: &Kernel,
-    launch: &Launch,
-    footprints: &Footprints,
-) -> Option<&'s Least> {
-    footprints.stands_for.and_then(|_| straight.least(kernel, launch))
-}
-
-/// Of what is no number nothing is known.
-fn finite(least: Option<Seconds>) -> Seconds {
-    least.filter(|least| least.get().is_finite()).unwrap_or(Seconds::ZERO)
-}
-
-fn one(
-    estimator: &Estimator<'_>,
-    shared: &Shared<'_>,
-    candidate: Candidate,
-    slot: Option<&Slot>,
-) -> Result<Summary, Unpredicted> {
-    let runnable = shared.runnable(candidate)?;
-    let program = shared.program(&runnable.launch)?;
-    let footprints = shared.footprints(&runnable, &program, slot)?;
-    let Runnable { launch, occupancy } = runnable;
-    // Of many candidates only what a ranking shows is kept.
-    let counted = estimator.counted(&launch, &program, footprints)?;
-    Ok(estimator.summary(launch, occupancy, &counted))
 }
 
 #[cfg(test)]
@@ -300,6 +87,7 @@ mod tests {
     use crate::kernel::Limits;
     use crate::launch::candidates;
     use crate::predict::rank;
+    use crate::predict::ranking::Choice;
 
     /// Who asks for the best of them gets what stands first among all, and the same of all else.
     #[test]

@@ -1,5 +1,6 @@
 //! How fast a launch is and why: limiters, how they combine, ranking.
 
+mod best;
 mod bound;
 mod choices;
 mod code;
@@ -10,11 +11,13 @@ mod estimate;
 mod explain;
 mod gaps;
 mod known;
+mod open;
 mod parts;
 mod placing;
 mod prediction;
 mod rank;
 mod ranking;
+mod round;
 mod shared;
 mod slots;
 mod time;

@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustc_hash::FxHashMap;
 
+use super::best::Outcome;
 use super::choices::{Choices, Watch};
-use super::contest::{Outcome, predict};
+use super::contest::predict;
 use super::estimate::{Estimator, Unpredicted};
 use super::prediction::Summary;
 use super::ranking::{Choice, Ranked, Ranking};

@@ -11,6 +11,7 @@ use super::work_part::WorkPart;
 use crate::effort;
 use crate::expr::{Excess, Scale};
 use crate::footprint::Uncounted;
+use crate::kernel;
 use crate::launch::{Actions, Candidate, Infeasible, Launch, Occupancy, Program, occupancy};
 use crate::space::Fold;
 use crate::traffic::l1::Straight;
@@ -167,9 +168,16 @@ impl<'k> Shared<'k> {
         &self,
         of: &Runnable,
         slot: Option<&Slot>,
-    ) -> Option<Result<Footprints, Unpredicted>> {
-        let items = self.items(of.launch.candidate)?;
-        Some(self.footprints_of(&items.touched, of, slot))
+    ) -> Result<Footprints, Unpredicted> {
+        let items =
+            self.items(of.launch.candidate).expect("what work items of such a candidate touch is known");
+        self.footprints_of(&items.touched, of, slot)
+    }
+
+    /// Whether it is certain that footprints of such candidates can be counted, without counting them: they take at most
+    /// a hundredth of the steps that there are if nobody asks for fewer.
+    pub(super) fn footprints_are_certain(&self) -> bool {
+        self.estimator.kernel.steps >= kernel::STEPS as u64
     }
 
     fn footprints_of(
@@ -200,5 +208,67 @@ impl<'k> Shared<'k> {
             _ => count(),
         };
         self.estimator.within(WorkPart::Footprints, || counted)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device;
+    use crate::effort::{left, within};
+    use crate::kernel::Options;
+    use crate::launch::candidates;
+    use crate::space::Block;
+
+    /// So that a launch may be left out before its footprints are counted.
+    #[test]
+    fn footprints_of_plain_kernels_take_few_steps() {
+        let (mut most, mut looked_at) = (0, 0);
+        let odd = [[31, 3, 1], [7, 13, 5], [1, 1, 64], [999, 1, 1], [1, 1000, 1], [33, 5, 3]];
+        for (name, set) in [
+            ("star3d7", &[][..]),
+            ("star3d7", &["NX=637", "NY=509", "NZ=11"]),
+            ("star3d25", &[]),
+            ("star3d25", &["NX=5001", "NY=3"]),
+            ("lbm-d3q19", &["NX=253"]),
+            ("lbm-d3q15", &[]),
+            ("star2d5", &[]),
+            ("vec3", &[]),
+            ("stream-triad", &[]),
+        ] {
+            let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
+            let text = std::fs::read_to_string(path).unwrap();
+            let options =
+                Options { set: set.iter().map(|s| (*s).to_owned()).collect(), ..Options::default() };
+            let kernel = kernel::load(name, &text, &options).unwrap().kernels.remove(0);
+            for device in ["v100", "mi300x"] {
+                let device = device::find(device, &[]).unwrap();
+                let estimator = Estimator::new(&kernel, &device);
+                let mut shared = Shared::new(estimator);
+                let odd = odd.map(|block| Candidate::shaped(Block::known(block), Fold::ONE));
+                for candidate in candidates(&kernel).step_by(7).chain(odd) {
+                    if shared.admit(candidate).is_err() {
+                        continue;
+                    }
+                    let of = shared.runnable(candidate).unwrap();
+                    let (true, Some(items)) = (shared.straight(&of).is_some(), shared.items(candidate))
+                    else {
+                        continue;
+                    };
+                    let all = 1 << 40;
+                    let resident = of.occupancy.wave_blocks;
+                    let counting = estimator.counting;
+                    let used = within(all, || {
+                        let count =
+                            items.touched.footprints(&kernel, &of.launch, &device, resident, &counting);
+                        assert!(count.is_ok());
+                        all - left()
+                    });
+                    (most, looked_at) = (used.max(most), looked_at + 1);
+                }
+            }
+        }
+        let allowed = WorkPart::Footprints.steps(kernel::STEPS as u64) / 100;
+        assert!(looked_at > 200 && most < allowed, "{looked_at} {most}");
     }
 }

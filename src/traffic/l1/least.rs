@@ -116,9 +116,13 @@ impl Least {
         let pipe = &self.pipe;
         let strides = self.moves_by_banks(of, launch);
         let of_kind = |(number, (arrangement, warps)): (usize, &(Arrangement, f64))| {
+            let whole = arrangement.count() == self.warp();
             let data = match (strides, of.of_row) {
-                (Some(_), Some(data)) if arrangement.is_row() && arrangement.count() == self.warp() => data,
-                (Some(strides), _) if number < MOST_CLASSES => data(pipe, arrangement, strides, of.width),
+                (Some(_), Some(data)) if arrangement.is_row() && whole => data,
+                // What is left of a row has few lanes, which mostly do not meet.
+                (Some(strides), _) if number < MOST_CLASSES && (whole || !arrangement.is_row()) => {
+                    data(pipe, arrangement, strides, of.width)
+                }
                 _ => 1,
             };
             let passes = pipe.slower(data, 0);

@@ -56,6 +56,11 @@ impl Straight {
         (plain && affine && few).then(of)
     }
 
+    /// Whether lanes of a warp may lie in several rows.
+    pub fn may_part(&self, launch: &Launch) -> bool {
+        self.least.may_part(launch)
+    }
+
     /// What warps of a launch do at least; `None` where blocks are so large that the domain cuts the first of them.
     pub fn least(&self, kernel: &Kernel, launch: &Launch) -> Option<&Least> {
         let mut extents = kernel.extents().into_iter().enumerate();
