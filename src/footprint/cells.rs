@@ -135,7 +135,7 @@ fn lines_at(merged: &[[i64; 2]], residue: i64, line: i64) -> u64 {
 
 /// How often rows of a cell begin at each residue modulo a line. Rows are numbered through all planes: the
 /// residue of a row follows from its number modulo a period.
-pub(super) struct Residues {
+struct Residues {
     row: i64,
     line: i64,
     /// Rows from a plane to the next, modulo the period.
@@ -149,7 +149,7 @@ pub(super) struct Residues {
 
 impl Residues {
     /// For rows before the row `end`, which must not be negative.
-    pub(super) fn new(row: i64, height: Option<i64>, end: Option<i64>, line: i64) -> Option<Self> {
+    fn new(row: i64, height: Option<i64>, end: Option<i64>, line: i64) -> Option<Self> {
         let step = remainder(row, line);
         let period = line / gcd(step, line);
         // In a single plane, numbers of rows that never come do not matter.
@@ -168,12 +168,12 @@ impl Residues {
         Some(Self { row, line, height, period, places, rows: [0; MOST_RESIDUES], all: 0 })
     }
 
-    pub(super) fn number(&self) -> usize {
+    fn number(&self) -> usize {
         usize::try_from(self.period).expect("it is at most MOST_RESIDUES")
     }
 
     /// For the rows `y` of the planes `z`.
-    pub(super) fn fill(&mut self, y: [i64; 2], z: [i64; 2]) {
+    fn fill(&mut self, y: [i64; 2], z: [i64; 2]) {
         let (rows, planes) = ((y[1] - y[0]).max(0), (z[1] - z[0]).max(0));
         let (whole, left) = (quotient(rows, self.period), remainder(rows, self.period));
         self.all = rows.unsigned_abs() * planes.unsigned_abs();
@@ -195,7 +195,7 @@ impl Residues {
     }
 
     /// Lines of an interval of the rows that were filled in.
-    pub(super) fn lines(&self, [from, to]: [i64; 2]) -> u64 {
+    fn lines(&self, [from, to]: [i64; 2]) -> u64 {
         let line = self.line;
         let (first, last) = (remainder(from, line), remainder(to, line));
         let least = (quotient(to, line) - quotient(from, line) + 1).unsigned_abs();
