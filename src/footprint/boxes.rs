@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 
-use super::arms::{Arms, Box3};
+use super::arms::{Arms, Box3, Level};
 use super::linear::count_progressions;
 use super::pattern::{Frame, Pattern};
 use super::placed;
@@ -113,6 +113,21 @@ pub(super) fn reach(groups: &[Group], domain: Domain) -> Option<i64> {
         farthest = last.max(farthest);
     }
     Some(farthest)
+}
+
+/// How many arms groups have, if all lie in the same rows and planes, of which each has a whole number of the smaller ones.
+pub(super) fn arms_in_planes(groups: &[Group]) -> Option<usize> {
+    let mut number = 0;
+    let mut levels = None;
+    for group in groups {
+        let arms = group.arms.as_ref()?;
+        if *levels.get_or_insert(&arms.levels) != &arms.levels {
+            return None;
+        }
+        number += arms.for_threads(1).all.len();
+    }
+    let nested = |pair: &[Level]| pair[1].stride % pair[0].stride == 0;
+    levels.is_none_or(|levels| levels.windows(2).all(nested)).then_some(number)
 }
 
 /// Groups under blocks; each access touches so many bytes more than its width.

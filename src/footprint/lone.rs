@@ -25,12 +25,7 @@ pub(super) fn count_lone(spread: &Spread<'_>, boxes: &[Box3], line: i64) -> Resu
     let Some(alike) = alike.filter(|alike| alike.len() <= MOST_ARMS && boxes.len() <= MOST_BOXES) else {
         return Ok(None);
     };
-    // What lies between the first and the last of them is no further away.
-    if [spread.list.all.first(), spread.list.all.last()]
-        .into_iter()
-        .flatten()
-        .any(|arm| spread.ends_of(arm).is_none())
-    {
+    if !spread.is_near() {
         return Ok(None);
     }
     let mut total = 0;

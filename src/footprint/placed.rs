@@ -60,8 +60,12 @@ pub(super) fn count(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result
 /// The same of what takes no longer to count than to look up.
 fn count_at_once(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
     let arms: usize = spreads.iter().map(|of| of.list.all.len() * of.boxes.len()).sum();
-    if arms <= FEW && spreads.iter().all(|of| of.is_dense(line)) {
-        return SCRATCH.with_borrow_mut(|scratch| count_dense(&mut scratch.dense, spreads, boxes, line));
+    if arms <= FEW {
+        let dense =
+            SCRATCH.with_borrow_mut(|scratch| count_dense(&mut scratch.dense, spreads, boxes, line))?;
+        if dense.is_some() {
+            return Ok(dense);
+        }
     }
     match spreads {
         [one] => count_lone(one, boxes, line),
@@ -126,8 +130,7 @@ fn count_apart(
 ) -> Result<Option<u64>, Refusal> {
     let of = &spreads[0];
     spend_on(alike.len() * of.boxes.len(), STEPS_OF_RECTANGLE)?;
-    // What lies between the first and the last of them is no further away.
-    if [of.list.all.first(), of.list.all.last()].into_iter().flatten().any(|arm| of.ends_of(arm).is_none()) {
+    if !of.is_near() {
         return Ok(None);
     }
     let mut total = 0;

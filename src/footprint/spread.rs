@@ -76,6 +76,13 @@ impl<'a> Spread<'a> {
         self.arms.levels.iter().enumerate().take_while(swallowed).count()
     }
 
+    /// Whether no arm is too far.
+    pub(super) fn is_near(&self) -> bool {
+        // What lies between the first and the last of them is no further away.
+        let ends = [self.list.all.first(), self.list.all.last()];
+        ends.into_iter().flatten().all(|arm| self.ends_of(arm).is_some())
+    }
+
     /// If all arms lie so far apart that no line is touched through two of them: the first of those that lie alike in
     /// lines, and how many they are.
     pub(super) fn apart(&self, line: i64) -> Option<&'a [(usize, u64)]> {

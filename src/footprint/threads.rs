@@ -202,6 +202,12 @@ impl FieldTouches {
         Some((groups.len(), boxes::reach(groups, domain)?))
     }
 
+    /// How many accesses are left where those that continue each other are joined, if all of them lie in the same rows and
+    /// planes, of which each has a whole number of the smaller ones.
+    pub fn arms_in_planes(&self) -> Option<usize> {
+        boxes::arms_in_planes(self.groups.as_deref()?)
+    }
+
     /// What is touched through instructions of some kinds.
     #[must_use]
     pub fn only(&self, kinds: &[AccessKind]) -> Self {

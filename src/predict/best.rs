@@ -67,7 +67,7 @@ impl Best {
 
     /// Whether a launch that takes so long, or longer, may be one of them.
     pub(super) fn may_hold(&self, least: Seconds) -> bool {
-        !self.are_enough() || self.times.peek().is_some_and(|worst| least <= worst.0)
+        !self.are_enough() || self.times.peek().is_some_and(|worst| Score(least) <= *worst)
     }
 
     /// Takes in a launch if it was predicted.

@@ -52,9 +52,11 @@ pub(super) fn least_seconds(
 /// have work: no launch is faster than that. `None` if coefficients leave it open.
 pub(super) fn least_seconds_in_l1(estimator: &Estimator<'_>, least: &L1Counts) -> Option<Seconds> {
     let Estimator { kernel, device, model, .. } = *estimator;
-    let fit = &estimator.curves.fit.time;
+    let fit = estimator.curves.fit;
     let part = match model {
-        Model::Default if times_only_add(fit) => fit.l1_pipe.value,
+        Model::Default if volumes_only_add(&fit.volumes) && times_only_add(&fit.time) => {
+            fit.time.l1_pipe.value
+        }
         Model::Default => return None,
         Model::Roofline => 1.0,
     };
@@ -133,10 +135,13 @@ mod tests {
             let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(path).unwrap();
             let kernels = kernel::load(name, &text, &Default::default()).unwrap().kernels;
-            for device in ["v100", "a100", "mi300x", "rx-6900-xt"] {
+            for device in ["v100", "a100", "a40", "mi300x", "rx-6900-xt"] {
                 let device = device::find(device, &[]).unwrap();
                 let odd = [[31, 3, 1], [24, 5, 2], [100, 1, 1]]
                     .map(|b| Candidate::shaped(Block::known(b), Fold::ONE));
+                let folded = [[40, 1, 1], [33, 1, 1]]
+                    .map(|b| Candidate::shaped(Block::known(b), Fold::known([2, 1, 1])));
+                let odd = odd.into_iter().chain(folded);
                 for candidate in odd.into_iter().chain(candidates(&kernels[0]).step_by(11)) {
                     for (model, caches) in [(Model::Default, Caches::Warm), (Model::Roofline, Caches::Cold)] {
                         let estimator = Estimator { model, caches, ..Estimator::new(&kernels[0], &device) };

@@ -18,8 +18,7 @@ use super::slots::{Admitted, Slots};
 use crate::effort::{Instant, heeding, stop, stopped};
 use crate::parallel::{self, Parts};
 
-/// Launches whose footprints are counted before the first of them is predicted: the more there are, the sooner a good one
-/// is among them.
+/// Launches that are looked at together at first: the more there are, the sooner a good one is among them.
 const FIRST: usize = 1 << 8;
 
 /// Predicts launches, those that share what is counted one after the other, and hands over what came of each. The best
@@ -84,10 +83,12 @@ mod tests {
 
     use super::*;
     use crate::device;
+    use crate::footprint::{Counter, Engine};
     use crate::kernel::Limits;
     use crate::launch::candidates;
     use crate::predict::rank;
     use crate::predict::ranking::Choice;
+    use crate::traffic::Counting;
 
     /// Who asks for the best of them gets what stands first among all, and the same of all else.
     #[test]
@@ -132,6 +133,33 @@ mod tests {
             }
         }
         assert!(refused > 100, "{refused}");
+    }
+
+    /// Footprints that may be refused are counted of all launches, also where none is wanted.
+    #[test]
+    fn launches_that_cannot_be_counted_are_found() {
+        let path = format!("{}/kernels/star3d7.yaml", env!("CARGO_MANIFEST_DIR"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let limits = Limits { steps: 20_000_000, ..Limits::default() };
+        let options =
+            crate::kernel::Options { limits, set: vec!["NX=60".into(), "NY=9".into(), "NZ=9".into()] };
+        let kernel = crate::kernel::load("star3d7", &text, &options).unwrap().kernels.remove(0);
+        let device = device::find("a100", &[]).unwrap();
+        let counters =
+            [Counter::cheapest(), Counter::forced(Engine::Enumeration), Counter::cheapest().verified()];
+        for counter in counters {
+            let counting = Counting { counter, ..Counting::default() };
+            let estimators = [Estimator { counting, ..Estimator::new(&kernel, &device) }];
+            let choices: Vec<Choice> =
+                candidates(&kernel).map(|candidate| Choice { kernel: 0, candidate }).collect();
+            let ranked = |most| rank(&estimators, &choices, 0.04, most, &AtomicUsize::new(0));
+            let all = ranked(usize::MAX);
+            for most in [0, 1] {
+                let best = ranked(most);
+                assert_eq!(best.rejected(), all.rejected(), "{counter:?} {most}");
+                assert_eq!(best.feasible(), all.feasible(), "{counter:?} {most}");
+            }
+        }
     }
 
     /// Of a star, whose launches differ in what they ask of memory, most are never counted as a whole.

@@ -19,8 +19,17 @@ pub(super) struct Open {
     /// What its warps do at least, once that was looked at.
     pub(super) warps: Option<L1Counts>,
     pub(super) footprints: Option<Footprints>,
+    /// Whether it is certain that they can be counted.
+    certain: bool,
     /// How long it takes at least, as far as that is known.
     pub(super) least: Seconds,
+}
+
+impl Open {
+    /// Whether it may turn out that it cannot be predicted.
+    pub(super) fn may_be_refused(&self) -> bool {
+        self.footprints.is_none() && !self.certain
+    }
 }
 
 /// A launch of a part.
@@ -54,7 +63,8 @@ impl Contest<'_> {
         };
         // Where lanes of a warp lie in several rows, what they do at least takes longer to find out.
         let may_part = straight.may_part(&runnable.launch);
-        let mut open = Open { runnable, warps: None, footprints: None, least: Seconds::ZERO };
+        let certain = shared.footprints_are_certain(candidate);
+        let mut open = Open { runnable, warps: None, footprints: None, certain, least: Seconds::ZERO };
         if !may_part {
             let (warps, least) = self.warps(choice, &open);
             (open.warps, open.least) = (Some(warps), least);
@@ -73,8 +83,7 @@ impl Contest<'_> {
             return (Least::nothing(estimator.kernel), open.least);
         };
         let warps = of.of_full_blocks(estimator.kernel, launch);
-        let certain = open.footprints.is_some() || shared.footprints_are_certain();
-        let least = if certain { finite(least_seconds_in_l1(estimator, &warps)) } else { Seconds::ZERO };
+        let least = finite(least_seconds_in_l1(estimator, &warps));
         (warps, open.least.max(least))
     }
 

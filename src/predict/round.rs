@@ -68,9 +68,12 @@ impl Round<'_> {
         self.entries
     }
 
-    /// Those of some launches that may be among the best.
+    /// Those of some launches that may be among the best, or have to be looked at because they may be refused.
     fn promising(&self, some: &[usize], best: &Best) -> Vec<usize> {
-        let may = |number: &usize| self.open(*number).is_some_and(|open| best.may_hold(open.least));
+        let may = |number: &usize| {
+            let open = self.open(*number);
+            open.is_some_and(|open| open.may_be_refused() || best.may_hold(open.least))
+        };
         some.iter().copied().filter(may).collect()
     }
 

@@ -66,6 +66,9 @@ impl Inputs<'_> {
                 units.push(time);
             }
         }
+        if units.is_empty() {
+            return norm(&[of_flops], exponent);
+        }
         units.push(of_flops);
         norm(&units, exponent)
     }

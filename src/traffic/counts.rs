@@ -37,7 +37,7 @@ pub(super) fn nested(wave: &Wave, past: [Bytes<PerWave>; 3]) -> [Bytes<PerWave>;
 }
 
 /// What a block touches of one field, on average over the representatives.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct OfBlock {
     pub(super) load: Bytes<PerBlock>,
     /// With atomics.
@@ -51,7 +51,7 @@ pub(super) struct OfBlock {
 }
 
 /// What a wave touches of one field.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct OfWave {
     pub(super) load: Bytes<PerWave>,
     pub(super) store: Bytes<PerWave>,
@@ -83,9 +83,22 @@ impl FieldCounter<'_> {
     }
 
     /// Notes that what was counted since these numbers of counts stands for as much again, so many times.
-    fn known_again(&mut self, times: usize, [made, verified]: [usize; 2]) {
-        self.made += times * (self.made - made);
-        self.verified += times * (self.verified - verified);
+    fn known_again(&mut self, times: usize, before: [usize; 2]) {
+        let made = self.made_since(before);
+        for _ in 0..times {
+            self.count_again(made);
+        }
+    }
+
+    /// How many counts were made since these numbers of counts, and how many of them verified.
+    pub(super) fn made_since(&self, [made, verified]: [usize; 2]) -> [usize; 2] {
+        [self.made - made, self.verified - verified]
+    }
+
+    /// Notes that so many counts stand for as many others.
+    pub(super) fn count_again(&mut self, [made, verified]: [usize; 2]) {
+        self.made += made;
+        self.verified += verified;
     }
 
     /// Bytes in whole lines that are touched in one of several ways.

@@ -47,6 +47,8 @@ pub(super) struct TouchedField {
     in_place: bool,
     /// Only where there are any.
     pub(super) atomics: Option<Atomics>,
+    /// The place of an earlier field that is touched in the same way, so that as much is counted of it.
+    pub(super) like: Option<usize>,
 }
 
 /// Accesses of a field that has atomics.
@@ -72,6 +74,17 @@ impl TouchedField {
         self.in_place
     }
 
+    /// Whether as much is counted of another one: threads do the same to both.
+    fn is_like(&self, other: &Self) -> bool {
+        (self.private, self.element_bytes, self.multiplicity)
+            == (other.private, other.element_bytes, other.multiplicity)
+            && self.atomics.is_none()
+            && other.atomics.is_none()
+            && self.all.touches_as(&other.all)
+            && self.loads.touches_as(&other.loads)
+            && self.stores.touches_as(&other.stores)
+    }
+
     /// The same in blocks of another shape, for threads that do not tell one block from another.
     pub(super) fn in_blocks_of(&self, shape: Block) -> Self {
         let with = |touched: &FieldTouches| touched.in_blocks_of(shape);
@@ -94,7 +107,7 @@ pub(super) fn touched_fields(
     addressing: Addressing,
 ) -> Result<Vec<TouchedField>, Uncounted> {
     let refused = |why: Refusal| Uncounted::Refused(vec![(Engine::Linear, why)]);
-    let mut fields = Vec::new();
+    let mut fields: Vec<TouchedField> = Vec::new();
     for (id, field) in (0..=u16::MAX).map(FieldId).zip(&kernel.fields) {
         if field.space == Space::Shared {
             continue;
@@ -110,8 +123,20 @@ pub(super) fn touched_fields(
         let private = field.space == Space::Private;
         let fetched = atomics.as_ref().map_or(&loads, |a: &Atomics| &a.with_loads);
         let in_place = !stores.is_empty() && fetched.touches_as(&stores);
-        let touched =
-            TouchedField { id, private, element_bytes, multiplicity, loads, stores, all, in_place, atomics };
+        let like = None;
+        let mut touched = TouchedField {
+            id,
+            private,
+            element_bytes,
+            multiplicity,
+            loads,
+            stores,
+            all,
+            in_place,
+            atomics,
+            like,
+        };
+        touched.like = fields.iter().position(|earlier| touched.is_like(earlier));
         fields.push(touched);
     }
     Ok(fields)

@@ -1,11 +1,11 @@
 //! Counts the footprints of one launch.
 
-use super::counts::{Counting, FieldCounter, nested};
+use super::counts::{Counting, FieldCounter, OfBlock, OfWave, nested};
 use super::fields::{Sizes, TouchedField, touched_fields};
 use super::footprints::{FieldFootprint, Footprints};
 use super::passes::{Passes, Scene, passes_of_one_stretch};
 use super::places::{Representative, representatives};
-use super::sparse::PIECE;
+use super::sparse::{Gaps, PIECE};
 use super::wave_kinds::unlike;
 use super::waves::{Wave, Waves};
 use crate::device::Device;
@@ -13,7 +13,7 @@ use crate::effort::within;
 use crate::footprint::{Counter, Engine, FieldTouches, Threads, Uncounted};
 use crate::kernel::Kernel;
 use crate::launch::{BlockBox, Launch, Part, Program, Working, are_points, work_items};
-use crate::quantity::{Bytes, ItemCount, Pages, Ratio, Share};
+use crate::quantity::{Bytes, ItemCount, Pages, PerBlock, PerWave, Ratio, Share};
 
 /// Counts the footprints of a launch with `resident` blocks at a time.
 pub fn footprints(
@@ -77,24 +77,23 @@ pub(super) fn of_fields(
         verified: 0,
     };
     let mut lines = Bytes::ZERO;
+    let mut known: Vec<OfField> = Vec::with_capacity(fields.len());
     for field in fields {
-        let of_block = counts.blocks(field, &blocks, &sizes)?;
-        let at_a_time = match (blocks.first(), field.all.depth()) {
-            (Some(first), 1..) => counts.pages_of_iteration(field, first.block, &sizes)?,
-            _ => of_block.pages,
+        let of = match field.like {
+            Some(place) => {
+                counts.count_again(known[place].made);
+                known[place]
+            }
+            None => counts.field(threads, field, &blocks, &wave, &sizes, resident)?,
         };
-        found.iteration_pages = found.iteration_pages.max(at_a_time / field.times());
-        let of_wave = counts.wave(field, &wave, &sizes)?;
+        known.push(of);
+        let OfField { block: of_block, wave: of_wave, gaps, common, .. } = of;
+        found.iteration_pages = found.iteration_pages.max(of.at_a_time / field.times());
         found.block_alloc += of_block.alloc;
         found.block_pages += of_block.pages;
-        found.wave_pages += counts.pages(field, &wave, of_wave.all / field.times(), &sizes)? * field.times();
+        found.wave_pages += of.pages * field.times();
         found.wave += of_wave.all;
-        let gaps = counts.gaps(threads, field, &wave, &sizes, [of_wave.all, of_wave.load, of_wave.store])?;
         lines += of_wave.all * gaps.lines.get();
-        let common = match blocks.first() {
-            Some(first) => counts.common(field, first, resident, &sizes)?,
-            None => Bytes::ZERO,
-        };
         for (sum, bytes) in found.past.iter_mut().zip(of_wave.past) {
             *sum += bytes;
         }
@@ -132,6 +131,50 @@ pub(super) fn of_fields(
     (found.counts, found.verified) = (counts.made, counts.verified);
     found.engines.sort_unstable();
     Ok(found)
+}
+
+/// What is counted of one field in blocks and in a wave.
+#[derive(Clone, Copy)]
+struct OfField {
+    block: OfBlock,
+    /// Pages of an iteration of a block.
+    at_a_time: Pages<PerBlock>,
+    wave: OfWave,
+    /// Pages of the wave.
+    pages: Pages<PerWave>,
+    gaps: Gaps,
+    /// What all blocks load.
+    common: Bytes<PerBlock>,
+    /// How many counts that took, and how many of them were verified.
+    made: [usize; 2],
+}
+
+impl FieldCounter<'_> {
+    fn field(
+        &mut self,
+        threads: &Threads<'_>,
+        field: &TouchedField,
+        blocks: &[Representative],
+        wave: &Wave,
+        sizes: &Sizes,
+        resident: i64,
+    ) -> Result<OfField, Uncounted> {
+        let before = [self.made, self.verified];
+        let of_block = self.blocks(field, blocks, sizes)?;
+        let at_a_time = match (blocks.first(), field.all.depth()) {
+            (Some(first), 1..) => self.pages_of_iteration(field, first.block, sizes)?,
+            _ => of_block.pages,
+        };
+        let of_wave = self.wave(field, wave, sizes)?;
+        let pages = self.pages(field, wave, of_wave.all / field.times(), sizes)?;
+        let gaps = self.gaps(threads, field, wave, sizes, [of_wave.all, of_wave.load, of_wave.store])?;
+        let common = match blocks.first() {
+            Some(first) => self.common(field, first, resident, sizes)?,
+            None => Bytes::ZERO,
+        };
+        let made = self.made_since(before);
+        Ok(OfField { block: of_block, at_a_time, wave: of_wave, pages, gaps, common, made })
+    }
 }
 
 /// Finds what the program touches again.

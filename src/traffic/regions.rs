@@ -14,6 +14,9 @@ use crate::space::{Block, Grid};
 /// Bytes from the beginning of an array up to which addresses, with blocks and folds put in, are surely small.
 const FARTHEST: i64 = 1 << 40;
 
+/// Most accesses that are not joined to others, of all fields, whose lines are soon counted.
+const MOST_ARMS: usize = 48;
+
 /// What the work items of a kernel touch, in whatever launch.
 #[derive(Debug)]
 pub struct WorkItems {
@@ -71,6 +74,12 @@ impl WorkItems {
             }
         }
         Some(patterns)
+    }
+
+    /// Whether what is touched of each field are few rectangles in rows and planes, wherever blocks lie.
+    pub(crate) fn are_soon_counted(&self) -> bool {
+        let arms = self.fields.iter().map(|field| field.all.arms_in_planes());
+        arms.sum::<Option<usize>>().is_some_and(|arms| arms <= MOST_ARMS)
     }
 
     /// The footprints of a launch, as [`footprints`](super::footprints()) counts them.

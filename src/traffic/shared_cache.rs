@@ -32,7 +32,7 @@ impl<'f> SharedCache<'f> {
         let mut kinds: Vec<_> =
             of.waves.iter().map(|k| (k.share, cache(k.wave, k.past), k.fields.as_slice())).collect();
         if kinds.is_empty() {
-            kinds.push((Share::ALL, middle, of.fields.as_slice()));
+            kinds = vec![(Share::ALL, middle, of.fields.as_slice())];
         }
         Self { middle, kinds }
     }

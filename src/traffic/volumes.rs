@@ -263,6 +263,7 @@ pub fn volumes(
             l2_miss: l2.middle.miss,
         },
         llc: llc.as_ref().map(|_| MemoryVolumes::default()),
+        fields: Vec::with_capacity(footprints.fields.len()),
         ..Default::default()
     };
     for (number, f) in footprints.fields.iter().enumerate() {

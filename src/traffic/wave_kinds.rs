@@ -1,7 +1,7 @@
 //! Kinds of waves: those at the beginning of the grid, of planes and of rows, which find less before them than
 //! others do.
 
-use super::counts::{FieldCounter, nested};
+use super::counts::{FieldCounter, OfWave, nested};
 use super::fields::{Sizes, TouchedField};
 use super::footprints::{FieldFootprint, Footprints, WaveKind};
 use super::passes::passes_of_one_stretch;
@@ -68,8 +68,17 @@ impl FieldCounter<'_> {
     ) -> Result<WaveKind, Uncounted> {
         let (mut all, mut past) = (Bytes::ZERO, [Bytes::ZERO; 3]);
         let mut found = Vec::with_capacity(fields.len());
+        let mut known: Vec<(OfWave, [usize; 2])> = Vec::with_capacity(fields.len());
         for (field, like) in fields.iter().zip(like) {
-            let of = self.wave(field, wave, sizes)?;
+            let before = [self.made, self.verified];
+            let of = match field.like {
+                Some(place) => {
+                    self.count_again(known[place].1);
+                    known[place].0
+                }
+                None => self.wave(field, wave, sizes)?,
+            };
+            known.push((of, self.made_since(before)));
             all += of.all;
             past = std::array::from_fn(|d| past[d] + of.past[d]);
             found.push(FieldFootprint {

@@ -125,12 +125,17 @@ impl Least {
                 }
                 _ => 1,
             };
-            let passes = pipe.slower(data, 0);
-            let load = passes.max(pipe.floor(of.width));
-            let store = passes.max(pipe.shared_floor(of.width));
-            (of.loads * load + of.stores * store) * warps
+            (pipe.slower(data, 0), *warps)
         };
-        Cycles::new(kinds.iter().enumerate().map(of_kind).sum())
+        let (mut loads, mut stores, mut warps) = (0.0, 0.0, 0.0);
+        for (passes, of_kind) in kinds.iter().enumerate().map(of_kind) {
+            loads += passes.max(pipe.floor(of.width)) * of_kind;
+            stores += passes * of_kind;
+            warps += of_kind;
+        }
+        // Stores wait for each other in the data stage alone: it is all warps together that take no less than their lanes.
+        let stores = stores.max(warps * pipe.shared_floor(of.width));
+        Cycles::new(of.loads * loads + of.stores * stores)
     }
 
     /// Bytes from thread to thread, if conflicts are the same wherever a warp begins: an address that moves by a bank
@@ -187,7 +192,7 @@ mod tests {
             let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(path).unwrap();
             let kernel = crate::kernel::load(name, &text, &Default::default()).unwrap().kernels.remove(0);
-            for device in ["v100", "a100", "mi300x", "rx-6900-xt"] {
+            for device in ["v100", "a100", "a40", "mi300x", "rx-6900-xt"] {
                 let device = device::find(device, &[]).unwrap();
                 for (block, fold) in [
                     ([32, 8, 1], Fold::ONE),
@@ -199,6 +204,8 @@ mod tests {
                     ([7, 13, 5], Fold::ONE),
                     ([31, 3, 1], Fold::known([2, 1, 1])),
                     ([100, 1, 1], Fold::ONE),
+                    ([40, 1, 1], Fold::known([2, 1, 1])),
+                    ([33, 1, 1], Fold::known([2, 1, 1])),
                 ] {
                     let Ok(launch) = Launch::new(&kernel, Candidate::shaped(Block::known(block), fold))
                     else {

@@ -3,6 +3,9 @@
 use super::lanes::MOST_LANES;
 use crate::space::{Block, Extents, Strides, Thread};
 
+/// Warps of a class for which there is room from the beginning: blocks mostly have no more.
+const MOST_ALIKE: usize = 32;
+
 /// Warps whose lanes lie alike around their first lane and are active alike.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WarpClass {
@@ -104,7 +107,7 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
         } else {
             // Mostly most of the warps that are left are like it.
             let left = usize::try_from((threads - from) / warp + 1).expect("blocks have few warps");
-            let mut firsts = Vec::with_capacity(left);
+            let mut firsts = Vec::with_capacity(left.min(MOST_ALIKE));
             firsts.push(first);
             classes.push(WarpClass { arrangement, active: active.clone(), firsts });
         }
