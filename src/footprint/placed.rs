@@ -17,7 +17,7 @@ use super::spread::{STEPS_OF_RECTANGLE, Spread};
 use crate::effort::spend_on;
 
 /// Most arms under boxes that are counted anew where each box is an interval of lines.
-const FEW: usize = 16;
+const FEW: usize = 4;
 
 /// An arm under the boxes of its spread, and its first and last byte.
 #[derive(Debug, Clone, Copy)]
