@@ -190,6 +190,25 @@ impl Box3 {
     }
 }
 
+/// Adds the lines that a box of threads touches from each of some bases, one byte after the other: what counts are held
+/// against.
+#[cfg(test)]
+pub(super) fn add_lines(
+    lines: &mut std::collections::BTreeSet<i64>,
+    bases: &[i64],
+    strides: [i64; 3],
+    threads: [(i64, i64); 3],
+    [size, line]: [i64; 2],
+) {
+    let [xs, ys, zs] = threads.map(|(from, count)| from..from + count);
+    for (base, z) in bases.iter().flat_map(|b| zs.clone().map(move |z| (b, z))) {
+        for (y, x) in ys.clone().flat_map(|y| xs.clone().map(move |x| (y, x))) {
+            let byte = base + x * strides[0] + y * strides[1] + z * strides[2];
+            lines.extend(byte.div_euclid(line)..=(byte + size - 1).div_euclid(line));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

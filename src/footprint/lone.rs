@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
     use crate::effort::within;
-    use crate::footprint::arms::Arms;
+    use crate::footprint::arms::{Arms, add_lines};
     use crate::random::Random;
 
     /// One access, or some far apart, under random boxes, which may meet; and all of their lines one by one.
@@ -127,13 +127,7 @@ mod tests {
             for _ in 0..=below(3) {
                 let threads = [(); 3].map(|()| (below(7), 1 + below(6)));
                 boxes.push(Box3::new(threads, &arms.levels));
-                let [xs, ys, zs] = threads.map(|(from, count)| from..from + count);
-                for (base, z) in bases.iter().flat_map(|b| zs.clone().map(move |z| (b, z))) {
-                    for (y, x) in ys.clone().flat_map(|y| xs.clone().map(move |x| (y, x))) {
-                        let byte = base + x * strides[0] + y * strides[1] + z * strides[2];
-                        lines.extend(byte.div_euclid(line)..=(byte + size - 1).div_euclid(line));
-                    }
-                }
+                add_lines(&mut lines, &bases, strides, threads, [size, line]);
             }
             let spread = Spread::new(&arms, &boxes, 0..boxes.len(), size).unwrap();
             let counted = within(1 << 30, || count_lone(&spread, &boxes, line).unwrap());

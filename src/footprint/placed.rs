@@ -270,7 +270,7 @@ mod tests {
 
     use super::*;
     use crate::effort::{left, within};
-    use crate::footprint::arms::Arms;
+    use crate::footprint::arms::{Arms, add_lines};
     use crate::random::Random;
 
     /// The same as [`count`] without what is remembered.
@@ -286,7 +286,7 @@ mod tests {
     fn arms_count_as_enumeration_does() {
         let mut draw = Random::new(11);
         let mut below = |n: i64| i64::try_from(draw.remainder(n.unsigned_abs().into())).unwrap();
-        let mut counted = 0;
+        let (mut counted, mut by_both) = (0, 0);
         for round in 0..2000 {
             let size = 1 << below(5);
             let line = 32 << (below(8) % 5 * 2);
@@ -309,13 +309,7 @@ mod tests {
                 for _ in 0..=below(3) {
                     let threads = [(); 3].map(|()| (below(7), 1 + below(6)));
                     boxes.push(Box3::new(threads, &arms.levels));
-                    let [xs, ys, zs] = threads.map(|(from, count)| from..from + count);
-                    for (base, z) in bases.iter().flat_map(|b| zs.clone().map(move |z| (b, z))) {
-                        for (y, x) in ys.clone().flat_map(|y| xs.clone().map(move |x| (y, x))) {
-                            let byte = base + x * strides[0] + y * strides[1] + z * strides[2];
-                            lines.extend(byte.div_euclid(line)..=(byte + size - 1).div_euclid(line));
-                        }
-                    }
+                    add_lines(&mut lines, &bases, strides, threads, [size, line]);
                 }
                 all.push(arms);
                 ranges.push(first..boxes.len());
@@ -346,10 +340,14 @@ mod tests {
                         );
                         assert_eq!(count_anew(&spreads, boxes, line), Some(found));
                         assert_eq!(before - left(), 2 * taken);
+                        // The longer way, also where there is a shorter one.
+                        let longer = count_longer(&spreads, boxes, line).unwrap();
+                        assert!(longer.is_none_or(|lines| lines == found), "{round}: {longer:?} {found}");
+                        by_both += usize::from(longer.is_some());
                     }
                 }
             });
         }
-        assert!(counted > 3000, "{counted}");
+        assert!(counted > 3000 && by_both > 3000, "{counted} {by_both}");
     }
 }
