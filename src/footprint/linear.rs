@@ -22,7 +22,7 @@ use crate::effort::{left, spend_on, within};
 type Counted<T> = Result<T, Refusal>;
 
 /// Steps that taking strides apart may always take.
-const FEW_STEPS: u64 = 1 << 14;
+const FEW_STEPS: u64 = 1 << 17;
 
 /// Steps for making a piece ready.
 const STEPS_OF_PIECE: u64 = 16;

@@ -91,7 +91,7 @@ impl FieldCounter<'_> {
             });
         }
         for (of, like) in found.iter_mut().zip(like) {
-            if like.passes.is_of_one_stretch() {
+            if like.passes.of_one_stretch {
                 of.passes = passes_of_one_stretch(of, like.passes.stretch_alloc, all);
             } else {
                 of.without_stored();

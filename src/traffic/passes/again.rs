@@ -34,14 +34,6 @@ pub struct Passes {
     pub stores: Vec<Again<PerWave>>,
     /// Of the sectors that the wave loads, those that it stores first.
     pub stored_first: Bytes<PerItem>,
-}
-
-impl Passes {
-    /// Whether nothing comes again but what blocks of a wave share.
-    pub(in crate::traffic) fn is_of_one_stretch(&self) -> bool {
-        self.block.is_empty()
-            && self.wave.is_empty()
-            && self.stores.is_empty()
-            && self.stored_first <= Bytes::ZERO
-    }
+    /// Whether the program has no loops and barriers, so that all that the wave touches lies between what its blocks share.
+    pub(in crate::traffic) of_one_stretch: bool,
 }

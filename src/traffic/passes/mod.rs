@@ -33,8 +33,12 @@ pub(super) fn passes_of_one_stretch(
     block_alloc: Bytes<PerBlock>,
     wave: Bytes<PerWave>,
 ) -> Passes {
-    let mut passes =
-        Passes { in_stretches: field.block_load, stretch_alloc: block_alloc, ..Passes::default() };
+    let mut passes = Passes {
+        in_stretches: field.block_load,
+        stretch_alloc: block_alloc,
+        of_one_stretch: true,
+        ..Passes::default()
+    };
     add(&mut passes.shared, field.mean_block_fetch - field.wave_load, wave, None);
     passes
 }
