@@ -151,3 +151,17 @@ fn folds_are_limited_as_those_of_documents_are() {
     assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("at most 5000000 are considered"), "{}", stderr(&output));
 }
+
+/// Tiles of 24 cells with a border of 10 in rows of 4,116: neither divides the other, and borders overlap.
+#[test]
+fn borders_of_tiles_that_are_no_divisor_of_a_row_are_counted_in_closed_form() {
+    let text = include_str!("../kernels/hotspot.yaml");
+    let sizes = ["BX=8", "BY=8", "TX=3", "TY=6", "TF=10"].map(|size| ["--set", size]).concat();
+    let document = predict(text, &[&sizes[..], &["--block", "8,8"]].concat());
+    assert_eq!(document["result"]["counting"]["engines"], value!(["linear"]), "{document}");
+    // A tile of TF = 3 is small enough for the other engine.
+    let sizes = ["BX=8", "BY=8", "TX=3", "TY=1", "TF=3", "H=256"].map(|size| ["--set", size]).concat();
+    let checked = predict(text, &[&sizes[..], &["--block", "8,8", "--verify"]].concat());
+    let counting = &checked["result"]["counting"];
+    assert_eq!(counting["counts"], counting["verified"], "{checked}");
+}

@@ -5,7 +5,7 @@ mod program;
 
 use program::{json, number, results, wavecast};
 use wavecast::kernel::Kernel;
-use wavecast::launch::candidates;
+use wavecast::launch::{Candidate, candidates};
 use wavecast::measure::compare::{CompareOptions, compare};
 use wavecast::predict::{Estimator, Prediction};
 use wavecast::traffic::Caches;
@@ -129,6 +129,39 @@ fn caches_of_the_last_recently_used_line_agree() {
             );
         }
     }
+}
+
+/// A plain product of matrices on a small device: rows and columns of a wave are nine times what the L2 holds, those of a step
+/// of the sum a hundredth of it. Waves in the first row of blocks find less before them than others, and are looked at by
+/// themselves.
+#[test]
+fn blocks_of_a_wave_share_what_they_touch_in_a_step() {
+    let keys = ["sm.count=4", "l2.capacity=256KiB", "l2.effective=256KiB"].map(str::to_owned);
+    let device = device::find("a100", &keys).unwrap();
+    let text =
+        include_str!("../kernels/matmul-naive.yaml").replace("K: 2048", "K: 1024").replace("2048", "256");
+    let loaded = kernel::load("matmul-naive", &text, &kernel::Options::default()).unwrap();
+    let estimator = Estimator::new(&loaded.kernels[0], &device);
+    let candidate = Candidate::new([32, 8, 1], [1; 3]).unwrap();
+    let found =
+        compare(&estimator, candidate, CompareOptions { warm_waves: 1, ways: 16, explain: false }).unwrap();
+    assert!(found.prediction.footprints().waves.len() > 1, "no wave is unlike the middle one");
+    let dram = found.quantities.iter().find(|q| *q.name() == "dram_load").unwrap();
+    let (analytic, simulated) = (found.prediction.volumes.dram.load.total.get(), dram.simulated());
+    assert!((analytic / simulated - 1.0).abs() < 0.02, "{analytic} B from memory, {simulated} simulated");
+}
+
+/// What the L2 may lose within a wave follows from what one step touches, and `explain` says so.
+#[test]
+fn explain_tells_the_distance_of_a_step() {
+    let sizes = ["--set", "M=4096", "--set", "N=4096", "--set", "K=4096", "--block", "32,32"];
+    let arguments =
+        [&["explain", "kernels/matmul-naive.yaml", "-d", "a100", "--format", "json"], &sizes[..]].concat();
+    let document = json(&wavecast(&arguments, ""));
+    let within = &document["layers"][0];
+    let (distance, misses) = (number(within, "distance_bytes"), number(within, "miss"));
+    assert!(distance < 1e6, "{distance} B between two uses by blocks of a wave");
+    assert!(misses < 1e-6 && number(within, "lost_bytes") < 1e-3, "{within}");
 }
 
 #[test]

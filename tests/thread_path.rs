@@ -56,6 +56,24 @@ fn loops_that_only_load_are_told_from_those_that_store_what_they_load() {
     assert_eq!([count(shared.looped_loads), count(shared.shared_loads), count(shared.barriers)], [0, 16, 1]);
 }
 
+#[test]
+fn updates_of_shared_memory_load_there_and_store_there_in_one_loop() {
+    let updates = |body: &str| {
+        let text = format!("  - loop: {{k: 0..15}}\n    body: [{body}]\n  - store b[x]");
+        count(path(&kernel(&text), [256, 1, 1]).shared_updates)
+    };
+    assert_eq!(updates("'load s[threadIdx.x]', 'load a[x]', 'store s[threadIdx.x]'"), 16);
+    assert_eq!(updates("'load s[threadIdx.x]', sync, 'store s[threadIdx.x]'"), 16);
+    for other in [
+        "'load a[x + 4096*k]', 'store s[threadIdx.x]'",
+        "'load s[threadIdx.x]', 'store b[x]'",
+        "'store s[threadIdx.x]', 'load s[threadIdx.x]'",
+        "'load s[threadIdx.x]', {loop: {j: 0..1}, body: ['store s[threadIdx.x]']}",
+    ] {
+        assert_eq!(updates(other), 0, "{other}");
+    }
+}
+
 /// Times that a thread waits for memory where this is the body of a loop of so many iterations.
 fn waits(iterations: i64, body: &str) -> i64 {
     let text = format!("  - loop: {{k: 0..{}}}\n    body: [{body}]\n  - store b[x]", iterations - 1);

@@ -208,7 +208,7 @@ macro_rules! optional {
 }
 
 /// All coefficients, in the order in which fits report them.
-pub static COEFFICIENTS: [Known; 41] = [
+pub static COEFFICIENTS: [Known; 42] = [
     optional!(time.dram_one_way, "B/s", Times, TimeFit::one_way, "one-way bandwidth of the memory"),
     optional!(
         time.thread_cycles,
@@ -239,6 +239,12 @@ pub static COEFFICIENTS: [Known; 41] = [
         Times,
         TimeFit::cycles_of_dispatch,
         "what the device takes to start a block"
+    ),
+    required!(
+        time.update_cycles,
+        "cycles",
+        Times,
+        "from a load from shared memory to a store there of what follows from it, in a loop"
     ),
     required!(time.store_only, "", Times, "part of a thread's cycles that one takes which loads nothing"),
     required!(time.memory_wait, "", Times, "part of the memory's latency that an iteration waits for"),

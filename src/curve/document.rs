@@ -198,7 +198,10 @@ pub struct TimeFit {
     pub thread_cycles: Option<CoefficientValue>,
     /// How much longer that takes per store.
     pub store_cycles: CoefficientValue,
-    /// Part of it that threads take which load nothing.
+    /// Cycles from a load from shared memory to a store there of what follows from it, in a loop.
+    #[serde(default = "defaults::none")]
+    pub update_cycles: CoefficientValue,
+    /// Part of the cycles of a thread that one takes which loads nothing.
     #[serde(default = "defaults::store_only")]
     pub store_only: CoefficientValue,
     /// Bytes per second of one-way traffic; follows from the device's bandwidth if left out.

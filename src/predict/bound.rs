@@ -85,6 +85,7 @@ fn times_only_add(fit: &TimeFit) -> bool {
         &fit.condition_instructions,
         &fit.issue_overhead,
         &fit.store_cycles,
+        &fit.update_cycles,
         &fit.memory_wait,
         &fit.shared_wait,
         &fit.load_wait,

@@ -277,9 +277,12 @@ fn apart(of: &Inputs<'_>, fit: &TimeFit) -> f64 {
     of.volumes.fields.iter().map(of_field).sum()
 }
 
-/// Little's law: each wave of threads takes at least the way to memory and back, and longer with each store.
+/// Little's law: each wave of threads takes at least the way to memory and back, and longer with each store, and with
+/// each step of a loop from a load from shared memory to a store there.
 fn latency(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
+    let updates = of.waves(1.0) * fit.update_cycles.value * of.path.shared_updates.get();
     way(of, fit) * (1.0 + fit.store_cycles.value * of.volumes.thread_stores.get())
+        + Seconds::new(updates / of.clock())
 }
 
 /// The way to memory and back of all waves of threads.

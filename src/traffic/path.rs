@@ -36,6 +36,8 @@ pub struct ThreadPath {
     pub looped_loads: Times<PerThread>,
     /// Iterations of loops that load from global memory, without those that wait for what they store.
     pub load_iterations: Times<PerThread>,
+    /// Iterations of loops that load from shared memory and store there what they make of it.
+    pub shared_updates: Times<PerThread>,
     /// Barriers of the block.
     pub barriers: Times<PerThread>,
     /// Accesses that stand in the program, each once however often loops repeat it.
@@ -96,6 +98,7 @@ impl ThreadPath {
             quads,
             looped_loads: self.looped_loads.max(other.looped_loads),
             load_iterations: self.load_iterations.max(other.load_iterations),
+            shared_updates: self.shared_updates.max(other.shared_updates),
             barriers: self.barriers.max(other.barriers),
             written: self.written.max(other.written),
             repeats: self.repeats.max(other.repeats),
@@ -165,6 +168,9 @@ impl<'p> Walk<'p> {
             self.found.waits += Times::new(entered * (quads + alone));
         } else if self.loads_in(body) {
             self.found.load_iterations += Times::new(times);
+        }
+        if self.updates_shared(body) {
+            self.found.shared_updates += Times::new(times);
         }
         self.loops[usize::from(id.0)] = Some(middle);
         let is_inner = std::mem::replace(&mut self.in_loop, true);
@@ -278,6 +284,25 @@ impl<'p> Walk<'p> {
             let is_global = self.kernel.field(instruction.field).space.in_memory();
             match instruction.kind {
                 AccessKind::Load => loaded |= is_global,
+                AccessKind::Store if loaded => return true,
+                AccessKind::Store => {}
+                AccessKind::Atomic => return true,
+            }
+        }
+        false
+    }
+
+    /// Whether an iteration loads from shared memory and stores there afterwards, outside of loops in it.
+    fn updates_shared(&self, body: &[Step]) -> bool {
+        let mut loaded = false;
+        for step in body {
+            let Step::Access(position) = step else { continue };
+            let instruction = &self.program.instructions[*position];
+            if self.kernel.field(instruction.field).space != Space::Shared {
+                continue;
+            }
+            match instruction.kind {
+                AccessKind::Load => loaded = true,
                 AccessKind::Store if loaded => return true,
                 AccessKind::Store => {}
                 AccessKind::Atomic => return true,

@@ -113,11 +113,12 @@ pub(super) fn levels(device: &Device, prediction: &Prediction) -> Vec<MemoryLeve
         cache: Some(above_l2),
     };
     let capacity = device.l2.effective.value.0 as f64;
-    let of_l2 = CachePressure {
+    let of_wave = CachePressure {
         capacity_bytes: Bytes::new(capacity),
         oversubscription: pressure.l2[0],
         miss: pressure.l2_miss[0],
     };
+    let of_l2 = within_wave(device, prediction).unwrap_or(of_wave);
     let below = |level, of: &MemoryVolumes, cache| MemoryLevel {
         level,
         load_bytes: of.load.total,
@@ -136,7 +137,7 @@ pub(super) fn levels(device: &Device, prediction: &Prediction) -> Vec<MemoryLeve
         let bytes = cache.capacity.value.0 as f64;
         CachePressure {
             capacity_bytes: Bytes::new(bytes),
-            oversubscription: pressure.l2[0] * capacity / bytes.max(1.0),
+            oversubscription: of_l2.oversubscription * (capacity / bytes.max(1.0)),
             miss: Share::new(if again > Bytes::ZERO { lost / again } else { 0.0 }),
         }
     } else {
@@ -186,26 +187,56 @@ fn load_parts(fields: &[FieldFootprint], of: &MemoryVolumes) -> LoadParts {
     LoadParts { unavoidable, lost_x, lost_y, lost_z, lost_within, fill }
 }
 
+/// What blocks of a wave load again, what the L1 lost among it.
+fn shared(of: &Prediction) -> Bytes<PerItem> {
+    let fields = &of.footprints().fields;
+    again(fields).max(of.volumes.l2.load.total - first(fields))
+}
+
+/// The pressure on the L2 between two uses within a wave of a program with loops or barriers, in which blocks share what a
+/// stretch touches: on average over what they share. `None` where all that a wave touches lies in between.
+fn within_wave(device: &Device, prediction: &Prediction) -> Option<CachePressure> {
+    let (of, volumes) = (prediction.footprints(), &prediction.volumes);
+    let below = volumes.llc.as_ref().unwrap_or(&volumes.dram);
+    let (mut bytes, mut weighted) = (0.0, 0.0);
+    for field in of.fields.iter().filter(|f| !f.passes.of_one_stretch) {
+        for again in &field.passes.shared {
+            bytes += again.bytes.get();
+            weighted += again.bytes.get() * (again.distance / of.wave);
+        }
+    }
+    let part = (bytes > 0.0 && of.wave > Bytes::ZERO).then(|| weighted / bytes)?;
+    Some(CachePressure {
+        capacity_bytes: Bytes::new(device.l2.effective.value.0 as f64),
+        oversubscription: volumes.pressure.l2[0] * part,
+        miss: Share::new(below.load.capacity / shared(prediction).max(Bytes::new(1e-9))),
+    })
+}
+
 /// Reuse in L2 within a wave, along x, along y, along z.
 pub(super) fn layers(device: &Device, prediction: &Prediction) -> [Layer; 4] {
     let (fields, volumes) = (&prediction.footprints().fields, &prediction.volumes);
     let (pressure, below) = (&volumes.pressure, volumes.llc.as_ref().unwrap_or(&volumes.dram));
     let capacity = device.l2.effective.value.0 as f64;
     let lost = lost(fields, below);
+    let within = within_wave(device, prediction);
     let along = ["wave", "x", "y", "z"];
     std::array::from_fn(|i| {
         let (reusable_bytes, lost_bytes) = match i.checked_sub(1) {
             // What the L1 lost comes back to the L2 as well.
-            None => (again(fields).max(volumes.l2.load.total - first(fields)), below.load.capacity),
+            None => (shared(prediction), below.load.capacity),
             Some(d) => (reusable(fields, d), lost[d]),
         };
-        let distance = pressure.l2[i].get() * capacity;
+        let (distance, miss) = match within.filter(|_| i == 0) {
+            Some(cache) => (cache.oversubscription.get() * capacity, cache.miss),
+            None => (pressure.l2[i].get() * capacity, pressure.l2_miss[i]),
+        };
         Layer {
             along: along[i],
             distance_bytes: Bytes::new(distance),
             capacity_bytes: Bytes::new(capacity),
             oversubscription: Ratio::new(distance / capacity.max(1.0)),
-            miss: pressure.l2_miss[i],
+            miss,
             reusable_bytes,
             lost_bytes,
         }

@@ -1,7 +1,7 @@
 //! What was counted.
 
 use super::pipe::Pipe;
-use crate::kernel::{AccessKind, Kernel};
+use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::Program;
 use crate::quantity::{Bytes, Cycles, ItemCount, PerBlock, PerItem, Sectors, Times, Wavefronts};
 use crate::space::BlockIndex;
@@ -96,7 +96,7 @@ pub struct L1Counts {
     /// Cycles of the pipe: of loads those of the slower stage, of stores those of the data stage, as
     /// they are written through without looking for their line.
     pub pipe_cycles: Cycles<PerBlock>,
-    /// Warp-wide stores.
+    /// Warp-wide stores to global memory.
     pub store_issues: Times<PerBlock>,
     /// Warp-wide loads and atomics of global memory.
     pub global_loads: Times<PerBlock>,
@@ -121,10 +121,11 @@ impl L1Counts {
             let of_store = || (of.data.get() * pipe.wavefront).max(of.issues.get() * floor);
             let cycles = if is_store { Cycles::new(of_store()) } else { of.cycles };
             self.pipe_cycles += cycles * copies;
-            if is_store {
+            let space = kernel.field(instruction.field).space;
+            if is_store && space == Space::Global {
                 self.store_issues += of.issues * copies;
             }
-            if !is_store && kernel.field(instruction.field).space.in_memory() {
+            if !is_store && space.in_memory() {
                 self.global_loads += of.issues * copies;
             }
             let field = &mut self.fields[usize::from(instruction.field.0)];

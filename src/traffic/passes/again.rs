@@ -35,5 +35,5 @@ pub struct Passes {
     /// Of the sectors that the wave loads, those that it stores first.
     pub stored_first: Bytes<PerItem>,
     /// Whether the program has no loops and barriers, so that all that the wave touches lies between what its blocks share.
-    pub(in crate::traffic) of_one_stretch: bool,
+    pub of_one_stretch: bool,
 }
