@@ -27,19 +27,22 @@ def latencies(program, requests, wrapper):
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
 
         def ask(request):
-            server.stdin.write(json.dumps(request).encode() + b"\n")
+            """Seconds from the line being there to that of the answer."""
+            line = json.dumps(request).encode() + b"\n"
+            started = time.perf_counter()
+            server.stdin.write(line)
             server.stdin.flush()
             answer = server.stdout.readline()
+            taken = time.perf_counter() - started
             if b'"ok":true' not in answer:
                 sys.exit(f"no answer: {answer!r}")
+            return taken
 
         ask({"id": 0, "op": "define", "name": "star", "kernel_text": KERNEL})
         found = []
         for number in range(1, requests + 2):
             block = BLOCKS[number % len(BLOCKS)]
-            started = time.perf_counter()
-            ask({"id": number, "op": "predict", "kernel_ref": "star", "options": {"block": block}})
-            found.append(time.perf_counter() - started)
+            found.append(ask({"id": number, "op": "predict", "kernel_ref": "star", "options": {"block": block}}))
         server.stdin.close()
     return found[1:]
 

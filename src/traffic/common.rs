@@ -5,7 +5,7 @@ use super::fields::{Sizes, TouchedField};
 use super::places::Representative;
 use crate::footprint::{FieldTouches, Uncounted};
 use crate::launch::BlockBox;
-use crate::quantity::{Bytes, PerBlock};
+use crate::quantity::{Bytes, PerBlock, Share};
 use crate::space::BlockIndex;
 
 impl FieldCounter<'_> {
@@ -38,6 +38,43 @@ impl FieldCounter<'_> {
         }
         Ok(Bytes::new(least * field.times()))
     }
+}
+
+/// Blocks that run for the first time are looked at where they are at least one of so many.
+const FEWEST_AT_FIRST: i64 = 32;
+/// Beyond this, blocks differ in where they begin in a sector and have nothing in common.
+const NEARLY_ALL: Share = Share::new(0.95);
+
+impl FieldCounter<'_> {
+    /// Of what the blocks of an SM load that start together, the part that none of them has loaded before: in loops they run
+    /// in step, so that what several load comes once. All of it where nothing is known of that.
+    pub(super) fn new_together(
+        &mut self,
+        field: &TouchedField,
+        of: &Representative,
+        own: Bytes<PerBlock>,
+        Residency { resident, sms }: Residency,
+        sizes: &Sizes,
+    ) -> Result<Share, Uncounted> {
+        let blocks = &of.alike;
+        let all = blocks.count();
+        let of_sm = (resident / sms.max(1)).min(all / sms.max(1));
+        if field.loads.depth() == 0 || of_sm < 2 || own <= Bytes::ZERO || all / resident.max(1) >= FEWEST_AT_FIRST {
+            return Ok(Share::ALL);
+        }
+        let together: Vec<BlockBox> =
+            (0..of_sm).map(|turn| away(blocks, blocks.from, sms / 2 + turn * sms)).collect();
+        let union = Bytes::new(self.bytes(&field.loads, &together, sizes.sector)? * field.times());
+        let new = Share::new((union / (own * of_sm as f64)).clamp(0.0, 1.0));
+        Ok(if new > NEARLY_ALL { Share::ALL } else { new })
+    }
+}
+
+/// How many blocks run at a time, and on how many SMs.
+#[derive(Clone, Copy)]
+pub(super) struct Residency {
+    pub(super) resident: i64,
+    pub(super) sms: i64,
 }
 
 /// Whether each block loads from another place, whichever way one goes: far blocks then have nothing in common, and

@@ -17,6 +17,8 @@ pub(super) struct Sizes {
     /// What L2 asks of memory.
     pub(super) fetch: i64,
     pub(super) page: i64,
+    /// What an L1 holds.
+    pub(super) l1: i64,
 }
 
 impl Sizes {
@@ -26,6 +28,7 @@ impl Sizes {
             line: signed(device.l1.line.value.0),
             fetch: signed(device.dram.fetch.value.0),
             page: signed(device.tlb.page.value.0),
+            l1: signed(device.l1.capacity.value.0),
         }
     }
 }
@@ -40,6 +43,8 @@ pub(super) struct TouchedField {
     pub(super) element_bytes: i64,
     /// Identical arrays.
     multiplicity: i64,
+    /// Bytes of all of them together; `None` if launches change that.
+    pub(super) all_bytes: Option<i64>,
     pub(super) loads: FieldTouches,
     pub(super) stores: FieldTouches,
     pub(super) all: FieldTouches,
@@ -76,8 +81,8 @@ impl TouchedField {
 
     /// Whether as much is counted of another one: threads do the same to both.
     fn is_like(&self, other: &Self) -> bool {
-        (self.private, self.element_bytes, self.multiplicity)
-            == (other.private, other.element_bytes, other.multiplicity)
+        (self.private, self.element_bytes, self.multiplicity, self.all_bytes)
+            == (other.private, other.element_bytes, other.multiplicity, other.all_bytes)
             && self.atomics.is_none()
             && other.atomics.is_none()
             && self.all.touches_as(&other.all)
@@ -121,6 +126,8 @@ pub(super) fn touched_fields(
         let atomics = (!atomics.alone.is_empty()).then_some(atomics);
         let (element_bytes, multiplicity) = (field.dtype.bytes, field.multiplicity);
         let private = field.space == Space::Private;
+        let constant = field.elements.products().is_empty().then(|| field.elements.constant());
+        let all_bytes = constant.and_then(|n| n.checked_mul(element_bytes)?.checked_mul(multiplicity));
         let fetched = atomics.as_ref().map_or(&loads, |a: &Atomics| &a.with_loads);
         let in_place = !stores.is_empty() && fetched.touches_as(&stores);
         let like = None;
@@ -129,6 +136,7 @@ pub(super) fn touched_fields(
             private,
             element_bytes,
             multiplicity,
+            all_bytes,
             loads,
             stores,
             all,

@@ -1,6 +1,7 @@
 //! Distinct sectors, lines and pages that blocks, a wave and what ran before it touch: what is known of a
 //! launch before any hit rate is applied.
 
+use super::kept::Table;
 use super::l1::L1Counts;
 use super::passes::again::Passes;
 use crate::footprint::Engine;
@@ -106,6 +107,12 @@ pub struct FieldFootprint {
     pub stored: Bytes<PerItem>,
     /// Of `block_load`, what blocks far away load as well.
     pub common_load: Bytes<PerItem>,
+    /// Bytes of L1 lines that one block loads.
+    pub block_alloc: Bytes<PerBlock>,
+    /// Of what the blocks of an SM load that start together and run in step, the part that no other of them has loaded.
+    pub new_together: Share,
+    /// What the launch loads of the array, if it fits in an L1 and that is soon counted.
+    pub table: Option<Table>,
     /// Bytes of pairs of sectors over those of sectors, of what the wave loads.
     pub pairs: Ratio,
     /// Share of `wave_store` in sectors that no store completes.

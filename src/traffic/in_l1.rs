@@ -9,7 +9,7 @@ use crate::quantity::{Bytes, PerBlock, PerCache, PerItem, Ratio, Share};
 /// How much of what a block loads again the L1 still has.
 pub(super) struct InL1<'f> {
     pub(super) fit: &'f VolumeFit,
-    /// Resident blocks over the capacity.
+    /// Resident blocks over the capacity; what they have in common counts once.
     pub(super) blocks_per_byte: f64,
 }
 

@@ -1,14 +1,16 @@
 //! Counts the footprints of one launch.
 
+use super::common::Residency;
 use super::counts::{Counting, FieldCounter, OfBlock, OfWave, nested};
 use super::fields::{Sizes, TouchedField, touched_fields};
 use super::footprints::{FieldFootprint, Footprints};
+use super::kept::Table;
 use super::passes::{Passes, Scene, passes_of_one_stretch};
 use super::places::{Representative, representatives};
 use super::sparse::{Gaps, PIECE};
 use super::wave_kinds::unlike;
 use super::waves::{Wave, Waves};
-use crate::device::Device;
+use crate::device::{Device, signed};
 use crate::effort::within;
 use crate::footprint::{Counter, Engine, FieldTouches, Threads, Uncounted};
 use crate::kernel::Kernel;
@@ -76,6 +78,7 @@ pub(super) fn of_fields(
         counts: 0,
         verified: 0,
     };
+    let residency = Residency { resident, sms: signed(device.sm.count.value.0) };
     let mut lines = Bytes::ZERO;
     let mut known: Vec<OfField> = Vec::with_capacity(fields.len());
     for field in fields {
@@ -84,7 +87,7 @@ pub(super) fn of_fields(
                 counts.count_again(known[place].made);
                 known[place]
             }
-            None => counts.field(threads, field, &blocks, &wave, &sizes, resident)?,
+            None => counts.field(threads, field, &blocks, &wave, &sizes, residency)?,
         };
         known.push(of);
         let OfField { block: of_block, wave: of_wave, gaps, common, .. } = of;
@@ -112,6 +115,9 @@ pub(super) fn of_fields(
             store_reuse: of_wave.store_reuse.map(|bytes| bytes.per_item(wave_items)),
             stored: Bytes::new(stored_once),
             common_load: common.per_item(blocks.first().map_or(block_items, |b| b.items.max(least))),
+            block_alloc: of_block.alloc,
+            new_together: of.together,
+            table: table(field, &working.blocks, &sizes),
             pairs: gaps.pairs,
             incomplete: if device.dram.fill.value.0 { gaps.incomplete } else { Share::ZERO },
             spread: if gaps.apart { spread(field, &working.blocks, &sizes) } else { Ratio::new(1.0) },
@@ -145,6 +151,8 @@ struct OfField {
     gaps: Gaps,
     /// What all blocks load.
     common: Bytes<PerBlock>,
+    /// What is new of what blocks load that start together.
+    together: Share,
     /// How many counts that took, and how many of them were verified.
     made: [usize; 2],
 }
@@ -157,7 +165,7 @@ impl FieldCounter<'_> {
         blocks: &[Representative],
         wave: &Wave,
         sizes: &Sizes,
-        resident: i64,
+        residency: Residency,
     ) -> Result<OfField, Uncounted> {
         let before = [self.made, self.verified];
         let of_block = self.blocks(field, blocks, sizes)?;
@@ -169,11 +177,15 @@ impl FieldCounter<'_> {
         let pages = self.pages(field, wave, of_wave.all / field.times(), sizes)?;
         let gaps = self.gaps(threads, field, wave, sizes, [of_wave.all, of_wave.load, of_wave.store])?;
         let common = match blocks.first() {
-            Some(first) => self.common(field, first, resident, sizes)?,
+            Some(first) => self.common(field, first, residency.resident, sizes)?,
             None => Bytes::ZERO,
         };
+        let together = match blocks.first() {
+            Some(first) => self.new_together(field, first, of_block.load, residency, sizes)?,
+            None => Share::ALL,
+        };
         let made = self.made_since(before);
-        Ok(OfField { block: of_block, at_a_time, wave: of_wave, pages, gaps, common, made })
+        Ok(OfField { block: of_block, at_a_time, wave: of_wave, pages, gaps, common, together, made })
     }
 }
 
@@ -210,6 +222,16 @@ fn passes(
     Ok(())
 }
 
+/// What all blocks load of a field, if the array fits in an L1.
+fn table(field: &TouchedField, blocks: &BlockBox, sizes: &Sizes) -> Option<Table> {
+    let fits = field.all_bytes.is_some_and(|bytes| bytes <= sizes.l1);
+    if !fits || field.private || field.loads.is_empty() {
+        return None;
+    }
+    let of = |line| in_lines(&field.loads, blocks, line).map(|bytes| Bytes::new(bytes * field.times()));
+    Some(Table { sectors: of(sizes.sector)?, lines: of(sizes.line)? })
+}
+
 /// Steps for counting what all blocks store, where that has no closed form.
 const STEPS_FOR_STORED: u64 = 1 << 18;
 
@@ -220,7 +242,12 @@ fn stored(field: &TouchedField, blocks: &BlockBox) -> f64 {
 
 /// The same in whole lines of `line` bytes, and not known instead of 0.
 fn stored_in_lines(field: &TouchedField, blocks: &BlockBox, line: i64) -> Option<f64> {
-    let by = |engine| FieldTouches::count(&[(&field.stores, &[*blocks])], line, &Counter::forced(engine));
+    in_lines(&field.stores, blocks, line)
+}
+
+/// Bytes of lines that all blocks touch; `None` if that has no closed form and is not soon counted.
+fn in_lines(touched: &FieldTouches, blocks: &BlockBox, line: i64) -> Option<f64> {
+    let by = |engine| FieldTouches::count(&[(touched, &[*blocks])], line, &Counter::forced(engine));
     let count = by(Engine::Linear).or_else(|_| within(STEPS_FOR_STORED, || by(Engine::Runs)));
     count.ok().map(|count| count.lines as f64 * line as f64)
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::caches::Caches;
 use super::footprints::Footprints;
 use super::in_l1::{InL1, l1_capacity};
+use super::kept::OfSm;
 use super::l1::L1Counts;
 use super::memory::{LaunchEnd, MemoryVolumes};
 use super::passes::Again;
@@ -230,7 +231,9 @@ pub fn volumes(
     let items = footprints.items_in_l1(l1);
     let capacity = l1_capacity(device, launch, occupancy);
     let blocks = occupancy.resident_per_sm(device, footprints.working_blocks) as f64;
-    let in_l1 = InL1 { fit, blocks_per_byte: blocks / capacity.get().max(1.0) };
+    let of_sm = OfSm::new(device, blocks, footprints.working_blocks);
+    let competing = blocks * of_sm.competing(footprints).get();
+    let in_l1 = InL1 { fit, blocks_per_byte: competing / capacity.get().max(1.0) };
     let asked = |a: &Again<PerWave>| a.bytes * a.in_block.map_or(Share::ALL, |distance| in_l1.miss(distance));
     let in_step = in_step(device, launch);
     let level =
@@ -279,7 +282,7 @@ pub fn volumes(
         let fill = l2.fill(fit, number, by_warps);
         let stored = store_warp + fill * fit.partial_store_l2.value;
         // What all blocks load comes to an SM once, as far as the L1 keeps it.
-        let kept = f.common_load * in_l1.miss(footprints.block_alloc).rest();
+        let kept = of_sm.kept(f, footprints, &in_l1);
         // Items of a thread that lie apart find less of the sectors that their instructions share.
         let per_load = per_item(of_warps.load_sectors) - per_item(of_warps.warp_load_sectors);
         let apart = in_l1.apart(footprints.stretch_alloc, launch.candidate.fold().volume());
