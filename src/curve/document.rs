@@ -98,6 +98,9 @@ impl CoefficientValue {
 pub struct VolumeFit {
     /// Misses of what a warp loads again in its block, over the L1 lines of all resident blocks.
     pub l1_redundant: Curve,
+    /// The same of memory of threads, where it was measured by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l1_private: Option<Curve>,
     /// Misses of what was touched before, over the bytes touched in between and the L2.
     pub l2_reuse: Curve,
     /// The same for what an earlier block of the row, an earlier row and an earlier plane touched, where

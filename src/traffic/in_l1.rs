@@ -37,9 +37,16 @@ impl InL1<'_> {
 
     /// Bytes of a field that miss, of those that warps load in stretches, each by itself, and in later passes.
     pub(super) fn lost(&self, f: &FieldFootprint, by_warps: Bytes<PerItem>) -> Bytes<PerItem> {
-        let passes = &f.passes;
-        self.lost_in_stretches(f, by_warps)
-            + passes.block.iter().map(|a| a.bytes * self.miss(a.distance)).sum::<Bytes<_>>()
+        let again = f.passes.block.iter().map(|a| a.bytes * self.miss_again(f, a.distance));
+        self.lost_in_stretches(f, by_warps) + again.sum::<Bytes<_>>()
+    }
+
+    /// Misses of what later passes ask for again.
+    fn miss_again(&self, f: &FieldFootprint, distance: Bytes<PerBlock>) -> Share {
+        match &self.fit.l1_private {
+            Some(private) if f.private => Share::new(private.miss(self.oversubscription(distance).get())),
+            _ => self.miss(distance),
+        }
     }
 }
 
