@@ -103,6 +103,9 @@ pub struct VolumeFit {
     pub l1_private: Option<Curve>,
     /// Misses of what was touched before, over the bytes touched in between and the L2.
     pub l2_reuse: Curve,
+    /// The same of loads from memory of threads, where they were measured by themselves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l2_private: Option<Curve>,
     /// The same for what an earlier block of the row, an earlier row and an earlier plane touched, where
     /// they were measured by themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -25,7 +25,7 @@ impl FieldCounter<'_> {
         let alone = self.bytes(&field.loads, &[of.block], sizes.sector)?;
         let mut least = alone;
         for beyond in [0, 1] {
-            let other = away(blocks, of.block.from, resident / 2 + beyond);
+            let other = away(blocks, of.block.from, (resident / 2 + beyond).max(1));
             if other == of.block {
                 return Ok(Bytes::ZERO);
             }
@@ -59,7 +59,11 @@ impl FieldCounter<'_> {
         let blocks = &of.alike;
         let all = blocks.count();
         let of_sm = (resident / sms.max(1)).min(all / sms.max(1));
-        if field.loads.depth() == 0 || of_sm < 2 || own <= Bytes::ZERO || all / resident.max(1) >= FEWEST_AT_FIRST {
+        if field.loads.depth() == 0
+            || of_sm < 2
+            || own <= Bytes::ZERO
+            || all / resident.max(1) >= FEWEST_AT_FIRST
+        {
             return Ok(Share::ALL);
         }
         let together: Vec<BlockBox> =
@@ -91,7 +95,7 @@ fn away(blocks: &BlockBox, from: BlockIndex, distance: i64) -> BlockBox {
     let at = [0, 1, 2].map(|d| i128::from(from[d]) - i128::from(blocks.from[d]));
     let all = nx.saturating_mul(ny).saturating_mul(nz).max(1);
     let number = at[2].saturating_mul(ny).saturating_add(at[1]).saturating_mul(nx).saturating_add(at[0]);
-    let number = number.saturating_add(i128::from(distance.max(1))).rem_euclid(all);
+    let number = number.saturating_add(i128::from(distance)).rem_euclid(all);
     let place = [number % nx.max(1), number / nx.max(1) % ny.max(1), number / nx.max(1) / ny.max(1)];
     let along = |d: usize| {
         blocks.from[d].saturating_add(

@@ -1,7 +1,6 @@
 //! Distinct sectors, lines and pages that blocks, a wave and what ran before it touch: what is known of a
 //! launch before any hit rate is applied.
 
-use super::kept::Table;
 use super::l1::L1Counts;
 use super::passes::again::Passes;
 use crate::footprint::Engine;
@@ -112,7 +111,7 @@ pub struct FieldFootprint {
     /// Of what the blocks of an SM load that start together and run in step, the part that no other of them has loaded.
     pub new_together: Share,
     /// What the launch loads of the array, if it fits in an L1 and that is soon counted.
-    pub table: Option<Table>,
+    pub small: Option<SmallArray>,
     /// Bytes of pairs of sectors over those of sectors, of what the wave loads.
     pub pairs: Ratio,
     /// Share of `wave_store` in sectors that no store completes.
@@ -121,6 +120,16 @@ pub struct FieldFootprint {
     pub spread: Ratio,
     /// What the program touches again, and how much lies in between.
     pub passes: Passes,
+}
+
+/// What a launch loads of an array that fits in an L1: its distinct bytes, in whole sectors and in whole lines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct SmallArray {
+    /// In sectors.
+    pub sectors: Bytes<PerLaunch>,
+    /// In lines.
+    pub lines: Bytes<PerLaunch>,
 }
 
 impl FieldFootprint {

@@ -9,7 +9,7 @@ use crate::quantity::{Bytes, PerBlock, PerCache, PerItem, Ratio, Share};
 /// How much of what a block loads again the L1 still has.
 pub(super) struct InL1<'f> {
     pub(super) fit: &'f VolumeFit,
-    /// Resident blocks over the capacity; what they have in common counts once.
+    /// Resident blocks over the capacity.
     pub(super) blocks_per_byte: f64,
 }
 
@@ -42,7 +42,7 @@ impl InL1<'_> {
     }
 
     /// Misses of what later passes ask for again.
-    fn miss_again(&self, f: &FieldFootprint, distance: Bytes<PerBlock>) -> Share {
+    pub(super) fn miss_again(&self, f: &FieldFootprint, distance: Bytes<PerBlock>) -> Share {
         match &self.fit.l1_private {
             Some(private) if f.private => Share::new(private.miss(self.oversubscription(distance).get())),
             _ => self.miss(distance),

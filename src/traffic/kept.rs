@@ -1,19 +1,9 @@
 //! What blocks of an SM load in common, whether they run at a time or one after the other: the L1 has it once.
 
-use super::footprints::{FieldFootprint, Footprints};
+use super::footprints::{FieldFootprint, Footprints, SmallArray};
 use super::in_l1::InL1;
 use crate::device::Device;
 use crate::quantity::{Bytes, PerItem, PerLaunch, Ratio, Share};
-
-/// What a launch loads of an array that fits in an L1: its distinct bytes, in whole sectors and in whole lines.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub struct Table {
-    /// In sectors.
-    pub sectors: Bytes<PerLaunch>,
-    /// In lines.
-    pub lines: Bytes<PerLaunch>,
-}
 
 /// The blocks of an SM.
 pub(super) struct OfSm {
@@ -21,69 +11,86 @@ pub(super) struct OfSm {
     resident: f64,
     /// All that run in the course of a launch.
     all: f64,
+    /// Blocks of the launch.
+    launched: f64,
     /// The share of them that start together.
     at_first: Share,
 }
 
 impl OfSm {
     pub(super) fn new(device: &Device, resident: f64, working_blocks: i64) -> Self {
-        let all = (working_blocks as f64 / device.sm.count.value.0.max(1) as f64).max(1.0);
-        let resident = resident.max(1.0);
-        Self { resident, all, at_first: Share::new((resident / all).min(1.0)) }
+        let launched = (working_blocks as f64).max(1.0);
+        let all = (launched / device.sm.count.value.0.max(1) as f64).max(1.0);
+        let resident = resident.clamp(1.0, launched);
+        Self { resident, all, launched, at_first: Share::new((resident / all).min(1.0)) }
     }
 
     /// What competes for the L1, of what the resident blocks would take if each of them had its own.
     pub(super) fn competing(&self, footprints: &Footprints) -> Ratio {
         let (mut own, mut once) = (0.0, 0.0);
-        let mut differ = false;
         for f in &footprints.fields {
-            let new = self.new_to_sm(f, self.resident, |table| share_of(f.block_alloc.get(), table.lines));
-            differ |= new < 1.0;
             own += f.block_alloc.get();
-            once += f.block_alloc.get() * new;
+            once += f.block_alloc.get() * self.new_lines(f);
         }
-        Ratio::new(if differ && own > 0.0 { once / own } else { 1.0 })
+        Ratio::new(if once < own { once / own } else { 1.0 })
     }
 
-    /// What blocks load of a field that the L1 still has of other blocks of the SM.
-    pub(super) fn kept(&self, f: &FieldFootprint, footprints: &Footprints, in_l1: &InL1<'_>) -> Bytes<PerItem> {
-        let of_all = self.known(f, footprints) * in_l1.miss(footprints.block_alloc).rest();
+    /// Whether resident blocks have something of a field in common.
+    pub(super) fn share(&self, f: &FieldFootprint) -> bool {
+        self.new_lines(f) < 1.0
+    }
+
+    /// What blocks load of a field that the L1 still has of other blocks of the SM; `once` is the L1 with what blocks have
+    /// in common counted once, `own` where each has its own.
+    pub(super) fn kept(
+        &self,
+        f: &FieldFootprint,
+        footprints: &Footprints,
+        [own, once]: [&InL1<'_>; 2],
+    ) -> Bytes<PerItem> {
+        let of_all = self.known(f, footprints) * once.miss(footprints.block_alloc).rest();
         if f.new_together >= Share::ALL {
             return of_all;
         }
-        let in_step = f.block_load * f.new_together.rest() * in_l1.miss(f.passes.stretch_alloc).rest();
+        let in_step = f.block_load * f.new_together.rest() * own.miss(f.passes.stretch_alloc).rest();
         of_all * self.at_first.rest() + of_all.max(in_step) * self.at_first
     }
 
     /// What blocks load of a field that earlier blocks of the SM have loaded.
     fn known(&self, f: &FieldFootprint, footprints: &Footprints) -> Bytes<PerItem> {
         let of_block = f.block_load.get() * footprints.whole_items.get();
-        let new = self.new_to_sm(f, self.all, |table| share_of(of_block, table.sectors));
-        f.block_load * (1.0 - new)
+        f.block_load * (1.0 - self.new_to_sm(f, self.all, |array| share_of(of_block, array.sectors)))
+    }
+
+    /// The share of the lines of a block that none of the other resident blocks has brought, on average.
+    fn new_lines(&self, f: &FieldFootprint) -> f64 {
+        self.new_to_sm(f, self.resident, |array| share_of(f.block_alloc.get(), array.lines))
     }
 
     /// The share of what a block loads of a field that none of so many blocks has loaded before it, on average.
-    fn new_to_sm(&self, f: &FieldFootprint, blocks: f64, of_table: impl Fn(&Table) -> f64) -> f64 {
-        let common = if f.block_load > Bytes::ZERO {
-            Share::new(f.common_load / f.block_load).get().clamp(0.0, 1.0)
-        } else {
-            0.0
-        };
+    fn new_to_sm(&self, f: &FieldFootprint, blocks: f64, of_array: impl Fn(&SmallArray) -> f64) -> f64 {
+        let common = if f.block_load > Bytes::ZERO { f.common_load / f.block_load } else { 0.0 };
+        let common = common.clamp(0.0, 1.0);
         let shared = 1.0 - common + common / blocks;
-        f.table.as_ref().map_or(shared, |table| shared.min(first_of(of_table(table), blocks)))
+        f.small.as_ref().map_or(shared, |array| shared.min(first_of(of_array(array), blocks, self.launched)))
     }
 }
 
-/// A part as a share of a table.
-fn share_of(part: f64, table: Bytes<PerLaunch>) -> f64 {
-    (part / table.get().max(1.0)).clamp(1e-9, 1.0)
+/// A part as a share of an array.
+fn share_of(part: f64, array: Bytes<PerLaunch>) -> f64 {
+    (part / array.get().max(1.0)).clamp(0.0, 1.0)
 }
 
-/// Of what blocks take that each load the same share of a table, wherever it lies: the part that is new, on average.
-fn first_of(share: f64, blocks: f64) -> f64 {
-    // `exp_m1` and `ln_1p` keep what is left of small shares.
-    let union = -(blocks * (-share).ln_1p()).exp_m1();
-    (union / (blocks * share)).min(1.0)
+/// Of what `blocks` of the `launched` blocks load that each load a share of an array, wherever it lies: the part that is new, on average.
+/// All of the array is loaded by some of them.
+///
+/// A byte is loaded by as many of all blocks as all of them load the array times over; whether one of some is among these is
+/// the hypergeometric distribution, here by the mean of its factors, which is exact where each byte is loaded once.
+fn first_of(share: f64, blocks: f64, launched: f64) -> f64 {
+    let times = (share * launched).clamp(1.0, launched);
+    let (few, many) = if times < blocks { (times, blocks) } else { (blocks, times) };
+    let none = (1.0 - many / (launched - (few - 1.0) / 2.0)).max(0.0).powf(few);
+    ((1.0 - none) * launched / (blocks * times)).min(1.0)
 }
 
 #[cfg(test)]
@@ -91,13 +98,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_new_once() {
+    fn what_blocks_have_in_common_is_new_once() {
         let near = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{a} {b}");
-        near(first_of(1.0, 1.0), 1.0);
-        near(first_of(1.0, 31.0), 1.0 / 31.0);
-        near(first_of(0.5, 2.0), 0.75);
-        // Of a large table a block finds little that was loaded before.
-        assert!(first_of(1e-6, 8.0) > 0.999_99);
-        near(first_of(1e-9, 1.0), 1.0);
+        // All of it by each block: once, however many there are.
+        near(first_of(1.0, 1.0, 100.0), 1.0);
+        near(first_of(1.0, 31.0, 4096.0), 1.0 / 31.0);
+        // Each a part of its own: nothing is shared, on one SM or on many.
+        near(first_of(1.0 / 16.0, 16.0, 16.0), 1.0);
+        near(first_of(1.0 / 16.0, 4.0, 16.0), 1.0);
+        // One SM loads all of the array once.
+        near(first_of(0.25, 16.0, 16.0), 0.25);
+    }
+
+    /// Against the mean over all ways to choose blocks, where each of 12 blocks loads some of 12 pieces in a row.
+    #[test]
+    fn it_is_nearly_the_mean_over_all_choices() {
+        const ALL: u32 = 12;
+        for pieces in 1..=ALL {
+            for blocks in 1..=ALL {
+                let (mut new, mut choices) = (0, 0);
+                for chosen in (0_u32..1 << ALL).filter(|c| c.count_ones() == blocks) {
+                    let mut loaded = 0_u32;
+                    for block in (0..ALL).filter(|b| chosen >> b & 1 == 1) {
+                        for piece in 0..pieces {
+                            loaded |= 1 << ((block + piece) % ALL);
+                        }
+                    }
+                    (new, choices) = (new + loaded.count_ones(), choices + 1);
+                }
+                let mean = f64::from(new) / f64::from(choices) / f64::from(blocks * pieces);
+                let found = first_of(f64::from(pieces) / f64::from(ALL), blocks.into(), ALL.into());
+                assert!((found - mean).abs() < 0.03 * mean, "{pieces} {blocks}: {found} {mean}");
+            }
+        }
     }
 }

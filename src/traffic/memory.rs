@@ -224,10 +224,11 @@ impl<'f> CacheRates<'f> {
     /// Bytes that miss of those that come again at some distances.
     fn lost(
         &self,
+        curve: &Curve,
         again: &[Again<PerWave>],
         asked: &dyn Fn(&Again<PerWave>) -> Bytes<PerItem>,
     ) -> Bytes<PerItem> {
-        let miss = |a: &Again<PerWave>| self.fit.reuse(0).miss(a.distance.over(self.room).get());
+        let miss = |a: &Again<PerWave>| curve.miss(a.distance.over(self.room).get());
         again.iter().map(|a| asked(a) * miss(a)).sum()
     }
 
@@ -274,14 +275,14 @@ impl<'f> CacheRates<'f> {
         let [of_wave, of_blocks] = f.atomics;
         let changed_again = (of_blocks - of_wave).or_none() * self.miss[0];
         let all = |a: &Again<PerWave>| a.bytes;
-        let stored_again = self.lost(&f.passes.stores, &all);
+        let stored_again = self.lost(self.fit.reuse(0), &f.passes.stores, &all);
         let load = MemoryLoad {
             compulsory: f.wave_load,
             reuse_x,
             reuse_y,
             reuse_z,
             reuse_launch: f.first_loads().or_none() * self.launch_miss.rest(),
-            capacity: self.lost_within(f, of_l1) + self.lost(&f.passes.wave, asked),
+            capacity: self.lost_within(f, of_l1) + self.lost(self.fit.reuse(0), &f.passes.wave, asked),
             partial_store_fill: fill + never,
             ..MemoryLoad::default()
         };
@@ -303,13 +304,15 @@ impl<'f> CacheRates<'f> {
         of_l1: Bytes<PerItem>,
         asked: &dyn Fn(&Again<PerWave>) -> Bytes<PerItem>,
     ) -> MemoryVolumes {
+        let curve = self.fit.l2_private.as_ref().unwrap_or(self.fit.reuse(0));
         let left = self.fit.reuse(0).miss(self.wave.over(self.room).get());
         let load = MemoryLoad {
-            capacity: self.lost_within(f, of_l1) + self.lost(&f.passes.wave, asked),
+            capacity: self.lost_within(f, of_l1) + self.lost(curve, &f.passes.wave, asked),
             ..MemoryLoad::default()
         };
         let store = MemoryStore {
-            redundant: f.wave_store * left + self.lost(&f.passes.stores, &|a: &Again<PerWave>| a.bytes),
+            redundant: f.wave_store * left
+                + self.lost(self.fit.reuse(0), &f.passes.stores, &|a: &Again<PerWave>| a.bytes),
             ..MemoryStore::default()
         };
         MemoryVolumes { load: load.with_total(), store: store.with_total() }

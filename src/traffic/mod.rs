@@ -25,9 +25,8 @@ mod waves;
 
 pub use caches::Caches;
 pub use counts::Counting;
-pub use footprints::{FieldFootprint, Footprints, WaveKind};
+pub use footprints::{FieldFootprint, Footprints, SmallArray, WaveKind};
 pub use in_l1::l1_capacity;
-pub use kept::Table;
 pub use memory::{MemoryLoad, MemoryStore, MemoryVolumes};
 pub use of_launch::footprints;
 pub use overhead::Overhead;

@@ -3,8 +3,7 @@
 use super::common::Residency;
 use super::counts::{Counting, FieldCounter, OfBlock, OfWave, nested};
 use super::fields::{Sizes, TouchedField, touched_fields};
-use super::footprints::{FieldFootprint, Footprints};
-use super::kept::Table;
+use super::footprints::{FieldFootprint, Footprints, SmallArray};
 use super::passes::{Passes, Scene, passes_of_one_stretch};
 use super::places::{Representative, representatives};
 use super::sparse::{Gaps, PIECE};
@@ -117,7 +116,7 @@ pub(super) fn of_fields(
             common_load: common.per_item(blocks.first().map_or(block_items, |b| b.items.max(least))),
             block_alloc: of_block.alloc,
             new_together: of.together,
-            table: table(field, &working.blocks, &sizes),
+            small: small(field, &working.blocks, &sizes),
             pairs: gaps.pairs,
             incomplete: if device.dram.fill.value.0 { gaps.incomplete } else { Share::ZERO },
             spread: if gaps.apart { spread(field, &working.blocks, &sizes) } else { Ratio::new(1.0) },
@@ -223,13 +222,13 @@ fn passes(
 }
 
 /// What all blocks load of a field, if the array fits in an L1.
-fn table(field: &TouchedField, blocks: &BlockBox, sizes: &Sizes) -> Option<Table> {
+fn small(field: &TouchedField, blocks: &BlockBox, sizes: &Sizes) -> Option<SmallArray> {
     let fits = field.all_bytes.is_some_and(|bytes| bytes <= sizes.l1);
     if !fits || field.private || field.loads.is_empty() {
         return None;
     }
     let of = |line| in_lines(&field.loads, blocks, line).map(|bytes| Bytes::new(bytes * field.times()));
-    Some(Table { sectors: of(sizes.sector)?, lines: of(sizes.line)? })
+    Some(SmallArray { sectors: of(sizes.sector)?, lines: of(sizes.line)? })
 }
 
 /// Steps for counting what all blocks store, where that has no closed form.

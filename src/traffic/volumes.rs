@@ -232,9 +232,12 @@ pub fn volumes(
     let capacity = l1_capacity(device, launch, occupancy);
     let blocks = occupancy.resident_per_sm(device, footprints.working_blocks) as f64;
     let of_sm = OfSm::new(device, blocks, footprints.working_blocks);
-    let competing = blocks * of_sm.competing(footprints).get();
-    let in_l1 = InL1 { fit, blocks_per_byte: competing / capacity.get().max(1.0) };
-    let asked = |a: &Again<PerWave>| a.bytes * a.in_block.map_or(Share::ALL, |distance| in_l1.miss(distance));
+    let own = InL1 { fit, blocks_per_byte: blocks / capacity.get().max(1.0) };
+    let competing = of_sm.competing(footprints).get();
+    let once = InL1 { fit, blocks_per_byte: own.blocks_per_byte * competing };
+    // What blocks have in common makes room for itself; whatever else a loop takes competes as if they had nothing in common.
+    let all_share = footprints.fields.iter().all(|f| f.block_alloc <= Bytes::ZERO || of_sm.share(f));
+    let of_blocks = if all_share { &once } else { &own };
     let in_step = in_step(device, launch);
     let level =
         |capacity: u64| SharedCache::new(Bytes::new(capacity as f64), fit, caches, footprints, in_step);
@@ -260,8 +263,8 @@ pub fn volumes(
         thread_stores: Times::new(l1.store_issues / l1.warps.max(Times::new(1.0))),
         pressure: Pressure {
             l1_capacity: capacity,
-            l1: in_l1.oversubscription(footprints.stretch_alloc),
-            l1_miss: in_l1.miss(footprints.stretch_alloc),
+            l1: of_blocks.oversubscription(footprints.stretch_alloc),
+            l1_miss: of_blocks.miss(footprints.stretch_alloc),
             l2: l2.middle.oversubscription,
             l2_miss: l2.middle.miss,
         },
@@ -275,6 +278,10 @@ pub fn volumes(
         out.l1.load_bytes += per_item(of_warps.load_sectors);
         let store_warp = per_item(of_warps.store_sectors + of_warps.atomic_sectors);
         out.l1.store_bytes += store_warp;
+        let in_l1 = if of_sm.share(f) { &once } else { &own };
+        let asked = |a: &Again<PerWave>| {
+            a.bytes * a.in_block.map_or(Share::ALL, |distance| in_l1.miss_again(f, distance))
+        };
         let lost = in_l1.lost(f, per_item(of_warps.iteration_load_sectors));
         // Blocks that the domain cuts load more per work item, in both parts.
         let cut = if f.block_load > Bytes::ZERO { f.mean_block_load / f.block_load } else { 1.0 };
@@ -282,7 +289,7 @@ pub fn volumes(
         let fill = l2.fill(fit, number, by_warps);
         let stored = store_warp + fill * fit.partial_store_l2.value;
         // What all blocks load comes to an SM once, as far as the L1 keeps it.
-        let kept = of_sm.kept(f, footprints, &in_l1);
+        let kept = of_sm.kept(f, footprints, [&own, &once]);
         // Items of a thread that lie apart find less of the sectors that their instructions share.
         let per_load = per_item(of_warps.load_sectors) - per_item(of_warps.warp_load_sectors);
         let apart = in_l1.apart(footprints.stretch_alloc, launch.candidate.fold().volume());
