@@ -2,8 +2,10 @@
 
 use super::counts::FieldCounter;
 use super::fields::{Sizes, TouchedField};
+use super::footprints::SmallArray;
 use super::places::Representative;
-use crate::footprint::{FieldTouches, Uncounted};
+use crate::effort::within;
+use crate::footprint::{Counter, Engine, FieldTouches, Uncounted};
 use crate::launch::BlockBox;
 use crate::quantity::{Bytes, PerBlock, Share};
 use crate::space::BlockIndex;
@@ -40,45 +42,63 @@ impl FieldCounter<'_> {
     }
 }
 
-/// Blocks that run for the first time are looked at where they are at least one of so many.
-const FEWEST_AT_FIRST: i64 = 32;
+/// Waves of which the first, whose blocks start together, is looked at.
+const MOST_WAVES: i64 = 32;
+/// Blocks of an SM that stand for all that start together.
+const MOST_TOGETHER: i64 = 64;
 /// Beyond this, blocks differ in where they begin in a sector and have nothing in common.
 const NEARLY_ALL: Share = Share::new(0.95);
-
-impl FieldCounter<'_> {
-    /// Of what the blocks of an SM load that start together, the part that none of them has loaded before: in loops they run
-    /// in step, so that what several load comes once. All of it where nothing is known of that.
-    pub(super) fn new_together(
-        &mut self,
-        field: &TouchedField,
-        of: &Representative,
-        own: Bytes<PerBlock>,
-        Residency { resident, sms }: Residency,
-        sizes: &Sizes,
-    ) -> Result<Share, Uncounted> {
-        let blocks = &of.alike;
-        let all = blocks.count();
-        let of_sm = (resident / sms.max(1)).min(all / sms.max(1));
-        if field.loads.depth() == 0
-            || of_sm < 2
-            || own <= Bytes::ZERO
-            || all / resident.max(1) >= FEWEST_AT_FIRST
-        {
-            return Ok(Share::ALL);
-        }
-        let together: Vec<BlockBox> =
-            (0..of_sm).map(|turn| away(blocks, blocks.from, sms / 2 + turn * sms)).collect();
-        let union = Bytes::new(self.bytes(&field.loads, &together, sizes.sector)? * field.times());
-        let new = Share::new((union / (own * of_sm as f64)).clamp(0.0, 1.0));
-        Ok(if new > NEARLY_ALL { Share::ALL } else { new })
-    }
-}
+/// Steps for a count that can be done without.
+const STEPS_IF_SOON: u64 = 1 << 18;
 
 /// How many blocks run at a time, and on how many SMs.
 #[derive(Clone, Copy)]
 pub(super) struct Residency {
     pub(super) resident: i64,
     pub(super) sms: i64,
+}
+
+/// Of what the blocks of an SM load that start together, the part that none of them has loaded before: in loops they run
+/// in step, so that what several load comes once. All of `own`, what a block loads, where nothing is known of that.
+pub(super) fn new_together(
+    field: &TouchedField,
+    blocks: &BlockBox,
+    own: Bytes<PerBlock>,
+    Residency { resident, sms }: Residency,
+    sizes: &Sizes,
+) -> Share {
+    let sms = sms.max(1);
+    let all = blocks.count();
+    let of_sm = (resident / sms).min(all / sms).min(MOST_TOGETHER);
+    if field.loads.depth() == 0 || of_sm < 2 || own <= Bytes::ZERO || all / resident.max(1) >= MOST_WAVES {
+        return Share::ALL;
+    }
+    let every = |turn: i64| away(blocks, blocks.from, (sms / 2).saturating_add(turn.saturating_mul(sms)));
+    let together: Vec<BlockBox> = (0..of_sm).map(every).collect();
+    let Some(union) = soon_counted(field, &together, sizes.sector) else { return Share::ALL };
+    let new = Share::new((union / (own.get() * of_sm as f64)).clamp(0.0, 1.0));
+    if new > NEARLY_ALL { Share::ALL } else { new }
+}
+
+/// What all blocks load of a field, if the array fits in an L1.
+pub(super) fn small(field: &TouchedField, blocks: &BlockBox, sizes: &Sizes) -> Option<SmallArray> {
+    let all = field.all_bytes.filter(|&bytes| bytes <= sizes.l1)?;
+    if field.private || field.loads.is_empty() {
+        return None;
+    }
+    // Where that is not soon counted, they load no more than all of it.
+    let of = |line| Bytes::new(soon_counted(field, &[*blocks], line).unwrap_or(all as f64));
+    Some(SmallArray { sectors: of(sizes.sector), lines: of(sizes.line) })
+}
+
+/// Bytes of lines that some blocks load; `None` if that is not soon counted.
+fn soon_counted(field: &TouchedField, blocks: &[BlockBox], line: i64) -> Option<f64> {
+    let by = |engine| {
+        let counter = Counter::forced(engine);
+        within(STEPS_IF_SOON, || FieldTouches::count(&[(&field.loads, blocks)], line, &counter))
+    };
+    let count = by(Engine::Linear).or_else(|_| by(Engine::Runs));
+    count.ok().map(|count| count.lines as f64 * line as f64 * field.times())
 }
 
 /// Whether each block loads from another place, whichever way one goes: far blocks then have nothing in common, and

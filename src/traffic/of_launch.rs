@@ -1,9 +1,9 @@
 //! Counts the footprints of one launch.
 
-use super::common::Residency;
+use super::common::{Residency, new_together, small};
 use super::counts::{Counting, FieldCounter, OfBlock, OfWave, nested};
 use super::fields::{Sizes, TouchedField, touched_fields};
-use super::footprints::{FieldFootprint, Footprints, SmallArray};
+use super::footprints::{FieldFootprint, Footprints};
 use super::passes::{Passes, Scene, passes_of_one_stretch};
 use super::places::{Representative, representatives};
 use super::sparse::{Gaps, PIECE};
@@ -180,7 +180,7 @@ impl FieldCounter<'_> {
             None => Bytes::ZERO,
         };
         let together = match blocks.first() {
-            Some(first) => self.new_together(field, first, of_block.load, residency, sizes)?,
+            Some(first) => new_together(field, &first.alike, of_block.load, residency, sizes),
             None => Share::ALL,
         };
         let made = self.made_since(before);
@@ -221,16 +221,6 @@ fn passes(
     Ok(())
 }
 
-/// What all blocks load of a field, if the array fits in an L1.
-fn small(field: &TouchedField, blocks: &BlockBox, sizes: &Sizes) -> Option<SmallArray> {
-    let fits = field.all_bytes.is_some_and(|bytes| bytes <= sizes.l1);
-    if !fits || field.private || field.loads.is_empty() {
-        return None;
-    }
-    let of = |line| in_lines(&field.loads, blocks, line).map(|bytes| Bytes::new(bytes * field.times()));
-    Some(SmallArray { sectors: of(sizes.sector)?, lines: of(sizes.line)? })
-}
-
 /// Steps for counting what all blocks store, where that has no closed form.
 const STEPS_FOR_STORED: u64 = 1 << 18;
 
@@ -241,12 +231,7 @@ fn stored(field: &TouchedField, blocks: &BlockBox) -> f64 {
 
 /// The same in whole lines of `line` bytes, and not known instead of 0.
 fn stored_in_lines(field: &TouchedField, blocks: &BlockBox, line: i64) -> Option<f64> {
-    in_lines(&field.stores, blocks, line)
-}
-
-/// Bytes of lines that all blocks touch; `None` if that has no closed form and is not soon counted.
-fn in_lines(touched: &FieldTouches, blocks: &BlockBox, line: i64) -> Option<f64> {
-    let by = |engine| FieldTouches::count(&[(touched, &[*blocks])], line, &Counter::forced(engine));
+    let by = |engine| FieldTouches::count(&[(&field.stores, &[*blocks])], line, &Counter::forced(engine));
     let count = by(Engine::Linear).or_else(|_| within(STEPS_FOR_STORED, || by(Engine::Runs)));
     count.ok().map(|count| count.lines as f64 * line as f64)
 }
