@@ -117,6 +117,8 @@ pub struct L2Load {
     pub capacity: Bytes<PerItem>,
     /// Their sum.
     pub total: Bytes<PerItem>,
+    /// What blocks would load beyond that, each by itself: the L1 still has it of other blocks of the SM.
+    pub shared: Bytes<PerItem>,
 }
 
 /// Stores to L2.
@@ -129,8 +131,12 @@ pub struct L2Store {
 }
 
 impl L2Volumes {
-    fn new(compulsory: Bytes<PerItem>, capacity: Bytes<PerItem>, stored: Bytes<PerItem>) -> Self {
-        let load = L2Load { compulsory, capacity, total: compulsory + capacity };
+    fn new(
+        [compulsory, shared]: [Bytes<PerItem>; 2],
+        capacity: Bytes<PerItem>,
+        stored: Bytes<PerItem>,
+    ) -> Self {
+        let load = L2Load { compulsory, capacity, total: compulsory + capacity, shared };
         Self { load, store: L2Store { total: stored }, code: Bytes::ZERO }
     }
 
@@ -141,8 +147,8 @@ impl L2Volumes {
 
     fn plus(&self, other: &Self) -> Self {
         let (load, of_other) = (&self.load, &other.load);
-        let stored = self.store.total + other.store.total;
-        Self::new(load.compulsory + of_other.compulsory, load.capacity + of_other.capacity, stored)
+        let of_blocks = [load.compulsory + of_other.compulsory, load.shared + of_other.shared];
+        Self::new(of_blocks, load.capacity + of_other.capacity, self.store.total + other.store.total)
     }
 }
 
@@ -294,7 +300,8 @@ pub fn volumes(
         let per_load = per_item(of_warps.load_sectors) - per_item(of_warps.warp_load_sectors);
         let apart = in_l1.apart(footprints.stretch_alloc, launch.candidate.fold().volume());
         let interleaved = per_load.or_none() * apart;
-        let of_l2 = L2Volumes::new((f.block_load - kept) * cut, (lost + interleaved) * cut, stored);
+        let of_l2 =
+            L2Volumes::new([(f.block_load - kept) * cut, kept * cut], (lost + interleaved) * cut, stored);
         out.requests.load += Times::new(of_l2.load.total.get() / (sector * of_warps.sectors_per_request()));
         out.requests.store += of_warps.store_lines.per_item(items);
         let changed = f.atomics[0];

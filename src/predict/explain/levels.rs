@@ -28,7 +28,7 @@ pub struct MemoryLevel {
     pub cache: Option<CachePressure>,
 }
 
-/// What loads are made of, bytes per work item; their sum is all loads.
+/// What loads are made of, bytes per work item; the sum of all but the last is all loads.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -45,6 +45,8 @@ pub struct LoadParts {
     pub lost_within: Bytes<PerItem>,
     /// That complete sectors which were written in part.
     pub fill: Bytes<PerItem>,
+    /// What is not loaded: blocks would load it, each by itself (`l2`), but the L1 still has it of other blocks of the SM.
+    pub shared: Bytes<PerItem>,
 }
 
 /// A cache and what competes for it.
@@ -93,7 +95,12 @@ pub(super) fn levels(device: &Device, prediction: &Prediction) -> Vec<MemoryLeve
         oversubscription: pressure.l1,
         miss: pressure.l1_miss,
     };
-    let of_l2 = LoadParts { unavoidable: l2.load.compulsory, lost_within: l2.load.capacity, ..NO_LOADS };
+    let of_l2 = LoadParts {
+        unavoidable: l2.load.compulsory,
+        lost_within: l2.load.capacity,
+        shared: l2.load.shared,
+        ..NO_LOADS
+    };
     let registers = MemoryLevel {
         level: "l1",
         load_bytes: l1.load_bytes,
@@ -155,6 +162,7 @@ const NO_LOADS: LoadParts = LoadParts {
     lost_z: Bytes::ZERO,
     lost_within: Bytes::ZERO,
     fill: Bytes::ZERO,
+    shared: Bytes::ZERO,
 };
 
 /// What blocks of a wave load again.
@@ -184,7 +192,7 @@ fn load_parts(fields: &[FieldFootprint], of: &MemoryVolumes) -> LoadParts {
     let (lost_within, fill) = (of.load.capacity, of.load.partial_store_fill);
     let unavoidable = (of.load.total - lost.iter().sum() - lost_within - fill).or_none();
     let [lost_x, lost_y, lost_z] = lost;
-    LoadParts { unavoidable, lost_x, lost_y, lost_z, lost_within, fill }
+    LoadParts { unavoidable, lost_x, lost_y, lost_z, lost_within, fill, shared: Bytes::ZERO }
 }
 
 /// What blocks of a wave load again, what the L1 lost among it.

@@ -12,7 +12,7 @@ use crate::report::compared::OnDevice;
 use crate::report::ranking::{join_warnings, limiter_style, warnings};
 use crate::report::table::{Align, Table};
 use crate::report::units::{giga, seconds, shape, two};
-use crate::traffic::MemoryLoad;
+use crate::traffic::{L2Load, MemoryLoad};
 
 impl Answer for PredictionDocument {
     const VIEW: &str = "prediction";
@@ -136,12 +136,7 @@ fn volume_table(r: &ResultDocument, unit: &str) -> Table {
             v.l1.wavefront_cycles, v.l1.data_wavefronts, v.l1.tag_wavefronts
         ),
     ]);
-    table.row([
-        "L1 - L2".to_owned(),
-        two(v.l2.load.total),
-        two(v.l2.store.total),
-        format!("{:.2} compulsory + {:.2} capacity", v.l2.load.compulsory, v.l2.load.capacity),
-    ]);
+    table.row(["L1 - L2".to_owned(), two(v.l2.load.total), two(v.l2.store.total), of_blocks(&v.l2.load)]);
     if v.l2.code > Bytes::ZERO {
         let what = "of the code, beyond the instruction cache".to_owned();
         table.row(["code - L2".to_owned(), two(v.l2.code), String::new(), what]);
@@ -154,6 +149,15 @@ fn volume_table(r: &ResultDocument, unit: &str) -> Table {
     let pages = format!("{} of a wave, {} of a block", v.tlb.pages_per_wave, v.tlb.pages_per_block);
     table.row(["pages".to_owned(), String::new(), String::new(), pages]);
     table
+}
+
+/// What loads from the L2 are made of.
+fn of_blocks(load: &L2Load) -> String {
+    let mut text = format!("{:.2} compulsory + {:.2} capacity", load.compulsory, load.capacity);
+    if load.shared >= Bytes::new(0.005) {
+        let _ = write!(text, " ({:.2} more, which blocks of an SM have in common, come once)", load.shared);
+    }
+    text
 }
 
 /// How distinct lines were counted, in words.

@@ -98,6 +98,13 @@ pub(super) fn l2_load(facts: &Facts<'_>) -> Option<String> {
             percent(cache.miss)
         );
     }
+    if parts.shared > level.load_bytes * SMALL {
+        let _ = write!(
+            text,
+            "; {} more would be loaded if the L1 did not have it of other blocks of the SM",
+            two(parts.shared)
+        );
+    }
     Some(text + ".")
 }
 
