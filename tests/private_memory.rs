@@ -55,3 +55,20 @@ fn what_the_l2_has_room_for_never_leaves_it() {
     assert!(of_sums(&result, "dram_load") < 1e-3 && of_sums(&result, "dram_store") < 1e-2);
     assert!(of_sums(&result, "l2_load") > 1.0);
 }
+
+/// Bytes for each thread, the array once beside atoms and grid, counted on the RTX 2080 Ti: the tuner's rows whose loop over
+/// atoms was unrolled once and twice (Kernel Tuning Toolkit, Coulomb sum with counted instructions).
+#[test]
+fn the_l2_is_asked_for_what_was_counted() {
+    for (z, once, twice) in [(8, 172.3, 172.3), (16, 757.6, 1032.0), (32, 3349.6, 4693.6)] {
+        let result = coulomb(z, [32, 4], &["--set", "SOA=0"]);
+        let found = number(&result, "volumes.l2.load.total");
+        assert!(0.9 * once < found && found < 1.1 * twice, "{z}: {found} B, {once} to {twice} B counted");
+    }
+    // And memory gives of it what was counted: hardly anything as long as the L2 holds the arrays of all threads.
+    for (z, once, twice) in [(16, 84.0, 84.0), (32, 1774.0, 2792.0)] {
+        let result = coulomb(z, [32, 4], &["--set", "SOA=0"]);
+        let found = number(&result, "volumes.dram.load.total");
+        assert!(0.8 * once < found && found < 1.2 * twice, "{z}: {found} B, {once} to {twice} B counted");
+    }
+}
