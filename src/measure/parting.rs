@@ -186,23 +186,25 @@ impl Parting<'_> {
 
     fn l2_load(&self) -> Vec<DifferenceTerm> {
         let (a, s, real) = (&self.analytic.l2.load, &self.steps, self.l2_load);
-        let room = s.l2_without_sets - s.l2_endless;
+        let (room, of_others) = (s.l2_without_sets - s.l2_endless, s.l2_alone - s.l2_cold);
         vec![
             term(
                 "compulsory",
-                a.compulsory.get() - s.l2_alone,
+                (a.compulsory + a.shared).get() - s.l2_alone,
                 format!(
                     "what a block loads at least: {:.2} by the analytic count, {:.2} if each simulated block had an \
                      endless L1 for itself",
-                    a.compulsory, s.l2_alone
+                    a.compulsory + a.shared,
+                    s.l2_alone
                 ),
             ),
             term(
                 "shared-l1",
-                s.l2_alone - s.l2_cold,
+                of_others - a.shared.get(),
                 format!(
-                    "blocks of an SM find {:.2} that others of the wave loaded, in the simulation only",
-                    s.l2_alone - s.l2_cold
+                    "blocks of an SM find {:.2} that others loaded by the analytic model, {of_others:.2} that others \
+                     of the wave loaded in the simulation",
+                    a.shared
                 ),
             ),
             term(
