@@ -267,6 +267,14 @@ fn a_signal_finishes_what_is_being_answered() {
 /// A prediction that takes longer than anybody waits for.
 fn slow(id: impl Into<Value>) -> Value {
     let mut request = endless(id);
+    // Arrays that are accessed in ways of their own are sampled each by itself, for a third of a second or more.
+    for array in 1..=12 {
+        let name = format!("a{array}");
+        request["kernel"]["fields"][&name] = json!({"like": "a"});
+        let load =
+            json!({"for": {"i": "0..99"}, "at": format!("{name}[x*(i + 1 + {array}) + {}*i]", 1000 + array)});
+        request["kernel"]["loads"].as_array_mut().unwrap().push(load);
+    }
     (request["op"], request["options"]) = (json!("predict"), json!({"engine": "sampling"}));
     request["options"]["limit"] = json!({"steps": 1_000_000_000_000_u64});
     request

@@ -40,7 +40,7 @@ impl OfSm {
         self.new_lines(f) < 1.0
     }
 
-    /// What blocks load of a field that the L1 still has of other blocks of the SM; `once` is the L1 with what blocks have
+    /// What blocks load of a field that the L1 still has from other blocks of the SM; `once` is the L1 with what blocks have
     /// in common counted once, `own` where each has its own.
     pub(super) fn kept(
         &self,

@@ -117,7 +117,7 @@ pub struct L2Load {
     pub capacity: Bytes<PerItem>,
     /// Their sum.
     pub total: Bytes<PerItem>,
-    /// What blocks would load beyond that, each by itself: the L1 still has it of other blocks of the SM.
+    /// What blocks would load beyond that, each by itself: the L1 still has it from other blocks of the SM.
     pub shared: Bytes<PerItem>,
 }
 

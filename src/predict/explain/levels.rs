@@ -45,7 +45,7 @@ pub struct LoadParts {
     pub lost_within: Bytes<PerItem>,
     /// That complete sectors which were written in part.
     pub fill: Bytes<PerItem>,
-    /// What is not loaded: blocks would load it, each by itself (`l2`), but the L1 still has it of other blocks of the SM.
+    /// What is not loaded: blocks would load it, each by itself (`l2`), but the L1 still has it from other blocks of the SM.
     pub shared: Bytes<PerItem>,
 }
 

@@ -101,7 +101,7 @@ pub(super) fn l2_load(facts: &Facts<'_>) -> Option<String> {
     if parts.shared > level.load_bytes * SMALL {
         let _ = write!(
             text,
-            "; {} more would be loaded if the L1 did not have it of other blocks of the SM",
+            "; {} more would be loaded if the L1 did not have it from other blocks of the SM",
             two(parts.shared)
         );
     }
