@@ -264,6 +264,8 @@ def test_pictures_are_taken_along(visit, address):
     names = [b.get_attribute("aria-label") for b in page.get_by_role("button", name="Save as SVG").all()]
     assert len(names) >= 6, names
     for name in names:
+        # Chromium gives no more than ten files to who asks for them within a moment.
+        page.wait_for_timeout(500)
         with page.expect_download() as saved:
             page.get_by_role("button", name=name, exact=True).click()
         text = saved.value.path().read_text()
