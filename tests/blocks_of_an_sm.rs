@@ -46,6 +46,24 @@ fn blocks_that_start_together_share_what_a_step_loads() {
     }
 }
 
+/// Blocks are numbered as they start, those that the domain cuts among them: with as many blocks as many share.
+#[test]
+fn cut_blocks_count_among_those_that_start_together() {
+    let of = |n: u32| {
+        let set = [format!("NI={n}"), format!("NJ={n}"), "NK=512".into()];
+        let set = set.iter().flat_map(|s| ["--set", s.as_str()]);
+        let arguments = ["predict", "kernels/polybench-gemm.yaml", "-d", "h100-sxm", "--block", "32,8"];
+        let found = answer(&arguments.into_iter().chain(set).collect::<Vec<_>>(), "");
+        let of = |part| number(&found["result"], &format!("volumes.l2.load.{part}"));
+        of("shared") / (of("shared") + of("total"))
+    };
+    let whole = of(512);
+    for cut in [496, 500, 504, 508] {
+        let found = of(cut);
+        assert!((found - whole).abs() < 0.04, "{cut}: {found} of all is shared, {whole} by whole blocks");
+    }
+}
+
 /// Of a product of four waves the first one does so, the others begin at any time.
 #[test]
 fn of_later_waves_nothing_is_known() {

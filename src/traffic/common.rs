@@ -51,9 +51,10 @@ const NEARLY_ALL: Share = Share::new(0.95);
 /// Steps for a count that can be done without.
 const STEPS_IF_SOON: u64 = 1 << 18;
 
-/// How many blocks run at a time, and on how many SMs.
+/// The blocks that have work, how many of them run at a time, and on how many SMs.
 #[derive(Clone, Copy)]
 pub(super) struct Residency {
+    pub(super) working: BlockBox,
     pub(super) resident: i64,
     pub(super) sms: i64,
 }
@@ -62,18 +63,17 @@ pub(super) struct Residency {
 /// in step, so that what several load comes once. All of `own`, what a block loads, where nothing is known of that.
 pub(super) fn new_together(
     field: &TouchedField,
-    blocks: &BlockBox,
     own: Bytes<PerBlock>,
-    Residency { resident, sms }: Residency,
+    Residency { working, resident, sms }: Residency,
     sizes: &Sizes,
 ) -> Share {
     let sms = sms.max(1);
-    let all = blocks.count();
+    let all = working.count();
     let of_sm = (resident / sms).min(all / sms).min(MOST_TOGETHER);
     if field.loads.depth() == 0 || of_sm < 2 || own <= Bytes::ZERO || all / resident.max(1) >= MOST_WAVES {
         return Share::ALL;
     }
-    let every = |turn: i64| away(blocks, blocks.from, (sms / 2).saturating_add(turn.saturating_mul(sms)));
+    let every = |turn: i64| away(&working, working.from, (sms / 2).saturating_add(turn.saturating_mul(sms)));
     let together: Vec<BlockBox> = (0..of_sm).map(every).collect();
     let Some(union) = soon_counted(field, &together, sizes.sector) else { return Share::ALL };
     let new = Share::new((union / (own.get() * of_sm as f64)).clamp(0.0, 1.0));

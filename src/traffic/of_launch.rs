@@ -77,7 +77,7 @@ pub(super) fn of_fields(
         counts: 0,
         verified: 0,
     };
-    let residency = Residency { resident, sms: signed(device.sm.count.value.0) };
+    let residency = Residency { working: working.blocks, resident, sms: signed(device.sm.count.value.0) };
     let mut lines = Bytes::ZERO;
     let mut known: Vec<OfField> = Vec::with_capacity(fields.len());
     for field in fields {
@@ -179,10 +179,7 @@ impl FieldCounter<'_> {
             Some(first) => self.common(field, first, residency.resident, sizes)?,
             None => Bytes::ZERO,
         };
-        let together = match blocks.first() {
-            Some(first) => new_together(field, &first.alike, of_block.load, residency, sizes),
-            None => Share::ALL,
-        };
+        let together = new_together(field, of_block.load, residency, sizes);
         let made = self.made_since(before);
         Ok(OfField { block: of_block, at_a_time, wave: of_wave, pages, gaps, common, together, made })
     }
