@@ -8,16 +8,16 @@ use super::parts::Time;
 use super::prediction::{Counted, Prediction, Summary};
 use super::time::{Inputs, combined, roofline};
 use super::work_part::WorkPart;
-use crate::curve::{Curves, Fit, TimeFit, for_device};
+use crate::curve::{Curves, Fit, TimeFit, VolumeFit, for_device};
 use crate::device::Device;
 use crate::effort;
 use crate::expr::Excess;
 use crate::footprint::Uncounted;
 use crate::kernel::Kernel;
 use crate::launch::{Candidate, Infeasible, Launch, NotRun, Occupancy, Program, occupancy};
-use crate::quantity::Bytes;
+use crate::quantity::{Bytes, PerItem, Ratio};
 use crate::traffic::l1;
-use crate::traffic::{Caches, Counting, Footprints, ThreadPath, Volumes, footprints, volumes};
+use crate::traffic::{Caches, Counting, Footprints, ThreadPath, Volumes, footprints, open_in_l1, volumes};
 
 /// How time follows from volumes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -237,6 +237,23 @@ impl<'a> Estimator<'a> {
         (summary.volumes, summary.time) = self.applied(fit, &summary.launch, &summary.occupancy, counted);
     }
 
+    /// The volumes of a prediction under other coefficients.
+    pub(crate) fn revolumed(&self, prediction: &Prediction, fit: &VolumeFit) -> Volumes {
+        let Prediction { summary, counted } = prediction;
+        self.moved(fit, &summary.launch, &summary.occupancy, counted)
+    }
+
+    /// What of the loads from the L2 could hit in the L1: oversubscriptions, and bytes per work item at each. Of loops only
+    /// what does not depend on them.
+    pub(crate) fn open_in_l1(
+        &self,
+        prediction: &Prediction,
+        fit: &VolumeFit,
+    ) -> Vec<(Ratio, Bytes<PerItem>)> {
+        let Prediction { summary, counted } = prediction;
+        open_in_l1(self.device, &summary.launch, &summary.occupancy, fit, &counted.l1, &counted.footprints)
+    }
+
     /// The time of a prediction under other coefficients of the time. Its volumes stay, so that this takes a part of
     /// what [`Self::refit`] does.
     pub(crate) fn retimed(&self, prediction: &Prediction, fit: &TimeFit) -> Time {
@@ -252,15 +269,21 @@ impl<'a> Estimator<'a> {
         occupancy: &Occupancy,
         counted: &Counted,
     ) -> (Volumes, Time) {
+        let volumes = self.moved(&fit.volumes, launch, occupancy, counted);
+        let time = self.timed(&fit.time, launch, occupancy, &volumes, counted);
+        (volumes, time)
+    }
+
+    /// What a launch moves under some coefficients.
+    fn moved(&self, fit: &VolumeFit, launch: &Launch, occupancy: &Occupancy, counted: &Counted) -> Volumes {
         let Counted { l1, footprints, path } = counted;
-        let mut volumes = volumes(self.device, launch, occupancy, &fit.volumes, self.caches, l1, footprints);
+        let mut volumes = volumes(self.device, launch, occupancy, fit, self.caches, l1, footprints);
         let threads = working_threads(launch, footprints.working_blocks);
         let code = Code::new(&self.kernel.work, self.device, path, footprints.items, threads);
         let blocks = footprints.working_blocks as f64;
         volumes.l2.code =
             Bytes::new(code.fetched(self.device).get() * blocks / footprints.items.get().max(1.0));
-        let time = self.timed(&fit.time, launch, occupancy, &volumes, counted);
-        (volumes, time)
+        volumes
     }
 
     /// The time that follows from volumes.

@@ -82,12 +82,13 @@ pub(super) fn new_together(
 
 /// What all blocks load of a field, if the array fits in an L1.
 pub(super) fn small(field: &TouchedField, blocks: &BlockBox, sizes: &Sizes) -> Option<SmallArray> {
-    let all = field.all_bytes.filter(|&bytes| bytes <= sizes.l1)?;
+    let array = field.array_bytes.filter(|&bytes| bytes <= sizes.l1)?;
     if field.private || field.loads.is_empty() {
         return None;
     }
     // Where that is not soon counted, they load no more than all of it.
-    let of = |line| Bytes::new(soon_counted(field, &[*blocks], line).unwrap_or(all as f64));
+    let all = array as f64 * field.times();
+    let of = |line| Bytes::new(soon_counted(field, &[*blocks], line).unwrap_or(all));
     Some(SmallArray { sectors: of(sizes.sector), lines: of(sizes.line) })
 }
 

@@ -43,8 +43,8 @@ pub(super) struct TouchedField {
     pub(super) element_bytes: i64,
     /// Identical arrays.
     multiplicity: i64,
-    /// Bytes of all of them together; `None` if launches change that.
-    pub(super) all_bytes: Option<i64>,
+    /// Bytes of one of them; `None` if launches change that.
+    pub(super) array_bytes: Option<i64>,
     pub(super) loads: FieldTouches,
     pub(super) stores: FieldTouches,
     pub(super) all: FieldTouches,
@@ -81,8 +81,8 @@ impl TouchedField {
 
     /// Whether as much is counted of another one: threads do the same to both.
     fn is_like(&self, other: &Self) -> bool {
-        (self.private, self.element_bytes, self.multiplicity, self.all_bytes)
-            == (other.private, other.element_bytes, other.multiplicity, other.all_bytes)
+        (self.private, self.element_bytes, self.multiplicity, self.array_bytes)
+            == (other.private, other.element_bytes, other.multiplicity, other.array_bytes)
             && self.atomics.is_none()
             && other.atomics.is_none()
             && self.all.touches_as(&other.all)
@@ -127,7 +127,7 @@ pub(super) fn touched_fields(
         let (element_bytes, multiplicity) = (field.dtype.bytes, field.multiplicity);
         let private = field.space == Space::Private;
         let constant = field.elements.products().is_empty().then(|| field.elements.constant());
-        let all_bytes = constant.and_then(|n| n.checked_mul(element_bytes)?.checked_mul(multiplicity));
+        let array_bytes = constant.and_then(|n| n.checked_mul(element_bytes));
         let fetched = atomics.as_ref().map_or(&loads, |a: &Atomics| &a.with_loads);
         let in_place = !stores.is_empty() && fetched.touches_as(&stores);
         let like = None;
@@ -136,7 +136,7 @@ pub(super) fn touched_fields(
             private,
             element_bytes,
             multiplicity,
-            all_bytes,
+            array_bytes,
             loads,
             stores,
             all,

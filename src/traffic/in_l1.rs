@@ -1,10 +1,11 @@
 //! What the L1 still has when a block asks for it again, and how large it is beside shared memory.
 
 use super::footprints::FieldFootprint;
+use super::l1::FieldCounts;
 use crate::curve::VolumeFit;
 use crate::device::Device;
 use crate::launch::{Launch, Occupancy};
-use crate::quantity::{Bytes, PerBlock, PerCache, PerItem, Ratio, Share};
+use crate::quantity::{Bytes, ItemCount, PerBlock, PerCache, PerItem, Ratio, Sectors, Share};
 
 /// How much of what a block loads again the L1 still has.
 pub(super) struct InL1<'f> {
@@ -19,26 +20,18 @@ impl InL1<'_> {
         Ratio::new(alloc.get() * self.blocks_per_byte)
     }
 
-    /// Misses between the instructions of one warp that do the same for several work items of a thread: the others lie
-    /// between them. None where a thread does one work item.
-    pub(super) fn apart(&self, alloc: Bytes<PerBlock>, items: i64) -> Share {
-        let others = 1.0 - 1.0 / items.max(1) as f64;
-        if others > 0.0 { self.miss(alloc * others) } else { Share::ZERO }
-    }
-
     pub(super) fn miss(&self, alloc: Bytes<PerBlock>) -> Share {
         Share::new(self.fit.l1_redundant.miss(self.oversubscription(alloc).get()))
     }
 
-    /// Bytes of a field that miss in the same stretch, of those that warps load in stretches, each by itself.
-    pub(super) fn lost_in_stretches(&self, f: &FieldFootprint, by_warps: Bytes<PerItem>) -> Bytes<PerItem> {
-        (by_warps - f.passes.in_stretches).or_none() * self.miss(f.passes.stretch_alloc)
+    /// Bytes that miss of some that are asked for again.
+    pub(super) fn lost(&self, again: AskedAgain) -> Bytes<PerItem> {
+        again.bytes * self.miss(again.after)
     }
 
-    /// Bytes of a field that miss, of those that warps load in stretches, each by itself, and in later passes.
-    pub(super) fn lost(&self, f: &FieldFootprint, by_warps: Bytes<PerItem>) -> Bytes<PerItem> {
-        let again = f.passes.block.iter().map(|a| a.bytes * self.miss_again(f, a.distance));
-        self.lost_in_stretches(f, by_warps) + again.sum::<Bytes<_>>()
+    /// Bytes of a field that miss, of those that are asked for again in later passes.
+    pub(super) fn lost_in_passes(&self, f: &FieldFootprint) -> Bytes<PerItem> {
+        f.passes.block.iter().map(|a| a.bytes * self.miss_again(f, a.distance)).sum()
     }
 
     /// Misses of what later passes ask for again.
@@ -47,6 +40,47 @@ impl InL1<'_> {
             Some(private) if f.private => Share::new(private.miss(self.oversubscription(distance).get())),
             _ => self.miss(distance),
         }
+    }
+}
+
+/// What a block asks for again, and what it allocates in the L1 before it does.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct AskedAgain {
+    pub(super) bytes: Bytes<PerItem>,
+    pub(super) after: Bytes<PerBlock>,
+}
+
+impl AskedAgain {
+    /// What warps ask for in one stretch that another warp has asked for, or the same one before.
+    pub(super) fn by_warps(f: &FieldFootprint, counts: &FieldCounts, per: BytesPerItem) -> Self {
+        let bytes = (per.of(counts.iteration_load_sectors) - f.passes.in_stretches).or_none();
+        Self { bytes, after: f.passes.stretch_alloc }
+    }
+
+    /// What the instructions of one warp ask for that do the same for several work items of a thread: the others lie between
+    /// them. Nothing where a thread does one work item.
+    pub(super) fn by_items(
+        counts: &FieldCounts,
+        per: BytesPerItem,
+        alloc: Bytes<PerBlock>,
+        items: i64,
+    ) -> Self {
+        let others = 1.0 - 1.0 / items.max(1) as f64;
+        let bytes = (per.of(counts.load_sectors) - per.of(counts.warp_load_sectors)).or_none();
+        Self { bytes: if others > 0.0 { bytes } else { Bytes::ZERO }, after: alloc * others }
+    }
+}
+
+/// From sectors of a block to bytes per work item.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct BytesPerItem {
+    pub(super) sector: f64,
+    pub(super) items: ItemCount<PerBlock>,
+}
+
+impl BytesPerItem {
+    pub(super) fn of(self, sectors: Sectors<PerBlock>) -> Bytes<PerItem> {
+        sectors.bytes(self.sector).per_item(self.items)
     }
 }
 

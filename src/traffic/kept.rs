@@ -1,12 +1,83 @@
 //! What blocks of an SM load in common, whether they run at a time or one after the other: the L1 has it once.
 
 use super::footprints::{FieldFootprint, Footprints, SmallArray};
-use super::in_l1::InL1;
+use super::in_l1::{AskedAgain, InL1, l1_capacity};
+use crate::curve::VolumeFit;
 use crate::device::Device;
+use crate::launch::{Launch, Occupancy};
 use crate::quantity::{Bytes, PerItem, PerLaunch, Ratio, Share};
 
+/// The L1 of an SM, with what its blocks have in common.
+pub(super) struct SharedL1<'f> {
+    of_sm: OfSm,
+    /// As if each block had its own of everything.
+    own: InL1<'f>,
+    /// With what blocks have in common counted once.
+    once: InL1<'f>,
+}
+
+impl<'f> SharedL1<'f> {
+    pub(super) fn new(
+        device: &Device,
+        launch: &Launch,
+        occupancy: &Occupancy,
+        fit: &'f VolumeFit,
+        footprints: &Footprints,
+    ) -> Self {
+        let blocks = occupancy.resident_per_sm(device, footprints.working_blocks) as f64;
+        let of_sm = OfSm::new(device, blocks, footprints.working_blocks);
+        let capacity = l1_capacity(device, launch, occupancy);
+        let own = InL1 { fit, blocks_per_byte: blocks / capacity.get().max(1.0) };
+        let competing = of_sm.competing(footprints).get();
+        let once = InL1 { fit, blocks_per_byte: own.blocks_per_byte * competing };
+        Self { of_sm, own, once }
+    }
+
+    /// The L1 as a field finds it.
+    pub(super) fn of_field(&self, f: &FieldFootprint) -> &InL1<'f> {
+        if self.of_sm.share(f) { &self.once } else { &self.own }
+    }
+
+    /// The L1 as a whole. What blocks have in common makes room for itself; whatever else a loop takes competes as if they
+    /// had nothing in common.
+    pub(super) fn of_blocks(&self, footprints: &Footprints) -> &InL1<'f> {
+        let mut fields = footprints.fields.iter();
+        let all_share = fields.all(|f| f.block_alloc <= Bytes::ZERO || self.of_sm.share(f));
+        if all_share { &self.once } else { &self.own }
+    }
+
+    /// What blocks load of a field that the L1 still has from other blocks of the SM.
+    pub(super) fn kept(&self, f: &FieldFootprint, footprints: &Footprints) -> Bytes<PerItem> {
+        let known = self.known(f, footprints);
+        let of_all = known.bytes - self.once.lost(known);
+        if f.new_together >= Share::ALL {
+            return of_all;
+        }
+        let in_step = f.block_load * f.new_together.rest() * self.own.miss(f.passes.stretch_alloc).rest();
+        of_all * self.of_sm.at_first.rest() + of_all.max(in_step) * self.of_sm.at_first
+    }
+
+    /// What blocks load of a field that other blocks of the SM have loaded before.
+    fn known(&self, f: &FieldFootprint, footprints: &Footprints) -> AskedAgain {
+        AskedAgain { bytes: self.of_sm.known(f, footprints), after: footprints.block_alloc }
+    }
+
+    /// What could hit of a field in programs without loops, with the oversubscription at which it does or does not.
+    pub(super) fn open(
+        &self,
+        f: &FieldFootprint,
+        footprints: &Footprints,
+        again: [AskedAgain; 2],
+    ) -> [(Ratio, Bytes<PerItem>); 3] {
+        let [by_warps, by_items] =
+            again.map(|again| (self.of_field(f).oversubscription(again.after), again.bytes));
+        let known = self.known(f, footprints);
+        [by_warps, by_items, (self.once.oversubscription(known.after), known.bytes)]
+    }
+}
+
 /// The blocks of an SM.
-pub(super) struct OfSm {
+struct OfSm {
     /// Those that run at a time.
     resident: f64,
     /// All that run in the course of a launch.
@@ -18,7 +89,7 @@ pub(super) struct OfSm {
 }
 
 impl OfSm {
-    pub(super) fn new(device: &Device, resident: f64, working_blocks: i64) -> Self {
+    fn new(device: &Device, resident: f64, working_blocks: i64) -> Self {
         let launched = (working_blocks as f64).max(1.0);
         let all = (launched / device.sm.count.value.0.max(1) as f64).max(1.0);
         let resident = resident.clamp(1.0, launched);
@@ -26,7 +97,7 @@ impl OfSm {
     }
 
     /// What competes for the L1, of what the resident blocks would take if each of them had its own.
-    pub(super) fn competing(&self, footprints: &Footprints) -> Ratio {
+    fn competing(&self, footprints: &Footprints) -> Ratio {
         let (mut own, mut once) = (0.0, 0.0);
         for f in &footprints.fields {
             own += f.block_alloc.get();
@@ -36,24 +107,8 @@ impl OfSm {
     }
 
     /// Whether resident blocks have something of a field in common.
-    pub(super) fn share(&self, f: &FieldFootprint) -> bool {
+    fn share(&self, f: &FieldFootprint) -> bool {
         self.new_lines(f) < 1.0
-    }
-
-    /// What blocks load of a field that the L1 still has from other blocks of the SM; `once` is the L1 with what blocks have
-    /// in common counted once, `own` where each has its own.
-    pub(super) fn kept(
-        &self,
-        f: &FieldFootprint,
-        footprints: &Footprints,
-        [own, once]: [&InL1<'_>; 2],
-    ) -> Bytes<PerItem> {
-        let of_all = self.known(f, footprints) * once.miss(footprints.block_alloc).rest();
-        if f.new_together >= Share::ALL {
-            return of_all;
-        }
-        let in_step = f.block_load * f.new_together.rest() * own.miss(f.passes.stretch_alloc).rest();
-        of_all * self.at_first.rest() + of_all.max(in_step) * self.at_first
     }
 
     /// What blocks load of a field that earlier blocks of the SM have loaded.

@@ -36,7 +36,7 @@ pub use path::ThreadPath;
 pub(crate) use phases::phases;
 pub use regions::{Region, WorkItems};
 pub(crate) use sparse::PIECE;
-pub(crate) use volumes::L2Requests;
 pub use volumes::{
     FieldVolumes, L1Volumes, L2Load, L2Store, L2Volumes, Pressure, TlbVolumes, Volumes, volumes,
 };
+pub(crate) use volumes::{L2Requests, open_in_l1};

@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::caches::Caches;
-use super::footprints::Footprints;
-use super::in_l1::{InL1, l1_capacity};
-use super::kept::OfSm;
-use super::l1::L1Counts;
+use super::footprints::{FieldFootprint, Footprints};
+use super::in_l1::{AskedAgain, BytesPerItem, l1_capacity};
+use super::kept::SharedL1;
+use super::l1::{FieldCounts, L1Counts};
 use super::memory::{LaunchEnd, MemoryVolumes};
 use super::passes::Again;
 use super::shared_cache::SharedCache;
@@ -235,15 +235,9 @@ pub fn volumes(
 ) -> Volumes {
     let sector = device.l1.sector.value.0 as f64;
     let items = footprints.items_in_l1(l1);
-    let capacity = l1_capacity(device, launch, occupancy);
-    let blocks = occupancy.resident_per_sm(device, footprints.working_blocks) as f64;
-    let of_sm = OfSm::new(device, blocks, footprints.working_blocks);
-    let own = InL1 { fit, blocks_per_byte: blocks / capacity.get().max(1.0) };
-    let competing = of_sm.competing(footprints).get();
-    let once = InL1 { fit, blocks_per_byte: own.blocks_per_byte * competing };
-    // What blocks have in common makes room for itself; whatever else a loop takes competes as if they had nothing in common.
-    let all_share = footprints.fields.iter().all(|f| f.block_alloc <= Bytes::ZERO || of_sm.share(f));
-    let of_blocks = if all_share { &once } else { &own };
+    let per = BytesPerItem { sector, items };
+    let shared_l1 = SharedL1::new(device, launch, occupancy, fit, footprints);
+    let of_blocks = shared_l1.of_blocks(footprints);
     let in_step = in_step(device, launch);
     let level =
         |capacity: u64| SharedCache::new(Bytes::new(capacity as f64), fit, caches, footprints, in_step);
@@ -268,7 +262,7 @@ pub fn volumes(
         warps_per_thread: warps_per_thread(device, launch),
         thread_stores: Times::new(l1.store_issues / l1.warps.max(Times::new(1.0))),
         pressure: Pressure {
-            l1_capacity: capacity,
+            l1_capacity: l1_capacity(device, launch, occupancy),
             l1: of_blocks.oversubscription(footprints.stretch_alloc),
             l1_miss: of_blocks.miss(footprints.stretch_alloc),
             l2: l2.middle.oversubscription,
@@ -280,28 +274,23 @@ pub fn volumes(
     };
     for (number, f) in footprints.fields.iter().enumerate() {
         let of_warps = l1.fields[usize::from(f.field.0)];
-        let per_item = |sectors: Sectors<PerBlock>| sectors.bytes(sector).per_item(items);
-        out.l1.load_bytes += per_item(of_warps.load_sectors);
-        let store_warp = per_item(of_warps.store_sectors + of_warps.atomic_sectors);
+        out.l1.load_bytes += per.of(of_warps.load_sectors);
+        let store_warp = per.of(of_warps.store_sectors + of_warps.atomic_sectors);
         out.l1.store_bytes += store_warp;
-        let in_l1 = if of_sm.share(f) { &once } else { &own };
+        let in_l1 = shared_l1.of_field(f);
         let asked = |a: &Again<PerWave>| {
             a.bytes * a.in_block.map_or(Share::ALL, |distance| in_l1.miss_again(f, distance))
         };
-        let lost = in_l1.lost(f, per_item(of_warps.iteration_load_sectors));
-        // Blocks that the domain cuts load more per work item, in both parts.
-        let cut = if f.block_load > Bytes::ZERO { f.mean_block_load / f.block_load } else { 1.0 };
-        let by_warps = per_item(of_warps.warp_store_sectors);
-        let fill = l2.fill(fit, number, by_warps);
+        // Items of a thread that lie apart find less of the sectors that their instructions share.
+        let [by_warps, by_items] = again_in_l1(f, &of_warps, per, footprints, launch);
+        let lost = in_l1.lost(by_warps) + in_l1.lost_in_passes(f) + in_l1.lost(by_items);
+        let cut = cut(f);
+        let stored_by_warps = per.of(of_warps.warp_store_sectors);
+        let fill = l2.fill(fit, number, stored_by_warps);
         let stored = store_warp + fill * fit.partial_store_l2.value;
         // What all blocks load comes to an SM once, as far as the L1 keeps it.
-        let kept = of_sm.kept(f, footprints, [&own, &once]);
-        // Items of a thread that lie apart find less of the sectors that their instructions share.
-        let per_load = per_item(of_warps.load_sectors) - per_item(of_warps.warp_load_sectors);
-        let apart = in_l1.apart(footprints.stretch_alloc, launch.candidate.fold().volume());
-        let interleaved = per_load.or_none() * apart;
-        let of_l2 =
-            L2Volumes::new([(f.block_load - kept) * cut, kept * cut], (lost + interleaved) * cut, stored);
+        let kept = shared_l1.kept(f, footprints);
+        let of_l2 = L2Volumes::new([(f.block_load - kept) * cut, kept * cut], lost * cut, stored);
         out.requests.load += Times::new(of_l2.load.total.get() / (sector * of_warps.sectors_per_request()));
         out.requests.store += of_warps.store_lines.per_item(items);
         let changed = f.atomics[0];
@@ -310,16 +299,15 @@ pub fn volumes(
             out.atomics_per_address = out.atomics_per_address.max(times);
         }
         // What passes ask for again is told apart by its distance.
-        let of_l1 = (in_l1.lost_in_stretches(f, per_item(of_warps.iteration_load_sectors)) + interleaved
-            - kept)
-            * cut;
-        let below = l2.below(&l2, fit, number, [by_warps, of_l1], &asked);
+        let of_l1 = (in_l1.lost(by_warps) + in_l1.lost(by_items) - kept) * cut;
+        let below = l2.below(&l2, fit, number, [stored_by_warps, of_l1], &asked);
         let last = llc.as_ref().unwrap_or(&l2);
         out.first_loads += f.first_loads() * last.middle.launch_miss;
         // Sectors that are filled first are written one by one anyway.
         let runs = of_warps.distinct_store_runs() * f.incomplete.rest().get();
         out.further_runs += (runs * last.middle.launch_miss).per_item(items);
-        let of_dram = llc.as_ref().map_or(below, |c| c.below(&l2, fit, number, [by_warps, of_l1], &asked));
+        let of_dram =
+            llc.as_ref().map_or(below, |c| c.below(&l2, fit, number, [stored_by_warps, of_l1], &asked));
         out.beside += of_dram.load.total * (f.pairs.get() - 1.0);
         out.l2 = out.l2.plus(&of_l2);
         if let Some(level) = &mut out.llc {
@@ -332,6 +320,43 @@ pub fn volumes(
         out.leave_stores(device, footprints);
     }
     out
+}
+
+/// What of the loads from the L2 could hit in the L1, in programs without loops: oversubscriptions, and bytes per work
+/// item at each.
+pub(crate) fn open_in_l1(
+    device: &Device,
+    launch: &Launch,
+    occupancy: &Occupancy,
+    fit: &VolumeFit,
+    l1: &L1Counts,
+    footprints: &Footprints,
+) -> Vec<(Ratio, Bytes<PerItem>)> {
+    let per = BytesPerItem { sector: device.l1.sector.value.0 as f64, items: footprints.items_in_l1(l1) };
+    let shared_l1 = SharedL1::new(device, launch, occupancy, fit, footprints);
+    let of_field = |f: &FieldFootprint| {
+        let again = again_in_l1(f, &l1.fields[usize::from(f.field.0)], per, footprints, launch);
+        let cut = cut(f);
+        shared_l1.open(f, footprints, again).map(|(o, bytes)| (o, bytes * cut))
+    };
+    footprints.fields.iter().flat_map(of_field).filter(|(_, bytes)| *bytes > Bytes::ZERO).collect()
+}
+
+/// What a block loads again of a field in the stretches of its program: by other warps, and for other items of a thread.
+fn again_in_l1(
+    f: &FieldFootprint,
+    counts: &FieldCounts,
+    per: BytesPerItem,
+    footprints: &Footprints,
+    launch: &Launch,
+) -> [AskedAgain; 2] {
+    let items = launch.candidate.fold().volume();
+    [AskedAgain::by_warps(f, counts, per), AskedAgain::by_items(counts, per, footprints.stretch_alloc, items)]
+}
+
+/// Blocks that the domain cuts load more per work item, whether for the first time or again.
+fn cut(f: &FieldFootprint) -> f64 {
+    if f.block_load > Bytes::ZERO { f.mean_block_load / f.block_load } else { 1.0 }
 }
 
 /// How far apart blocks of a wave are when they use the same line, against blocks whose threads load all they need at

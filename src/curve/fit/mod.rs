@@ -31,5 +31,5 @@ pub use robust::{FitOptions, FittedCurve, fit};
 pub use shape::CurveShape;
 pub(crate) use side::Observation;
 pub use solver::ParameterBounds;
-pub(crate) use solver::{LeastSquares, Normal, minimise};
+pub(crate) use solver::{Enough, LeastSquares, Normal, minimise};
 pub(crate) use widths::WidthFit;

@@ -6,7 +6,7 @@ use super::noise::{Noise, relative, scale, unlikely};
 use super::points::{Points, Residuals};
 use super::refuse::{FitRefusal, check};
 use super::shape::CurveShape;
-use super::solver::{ParameterBounds, minimise};
+use super::solver::{Enough, ParameterBounds, minimise};
 use super::starts::{quantile, starts};
 use crate::curve::interval::Interval;
 use crate::quantity::Residual;
@@ -72,6 +72,8 @@ const FINE: f64 = 1e-10;
 const ROUNDS: usize = 40;
 /// Residuals below this share of the largest value are rounding errors.
 const EXACT: f64 = 1e-13;
+/// A logarithm this near the end of its range would go beyond.
+const AT_END: f64 = 1e-3;
 /// Largest standard deviation of the logarithm of a parameter.
 const UNSURE: f64 = 1.1;
 
@@ -221,7 +223,8 @@ impl Setting<'_> {
     fn settled(&self, mut fitted: Fitted, rounds: usize, small: f64) -> Fitted {
         for _ in 0..rounds {
             let residuals = self.residuals(&fitted);
-            let (logs, _) = minimise(&residuals, &fitted.logs, &self.bounds, small);
+            let (logs, _) =
+                minimise(&residuals, &fitted.logs, &self.bounds, Enough { step: small, gain: 0.0 });
             let deviation = scale(&residuals.all(&logs), logs.len());
             let same = (deviation - fitted.deviation).abs() <= 1e-3 * fitted.deviation;
             let moved = logs.iter().zip(&fitted.logs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
@@ -250,6 +253,13 @@ impl Setting<'_> {
         fitted
     }
 
+    /// Whether a parameter goes as far as it may; the most that a rate can be is a value like any other.
+    fn at_an_end(&self, logs: &[f64]) -> bool {
+        let ends = self.bounds.low.iter().zip(&self.bounds.high);
+        let mut all = logs.iter().zip(ends).zip(self.shape.parameters());
+        all.any(|((log, (low, high)), &name)| name != "a" && (log - low < AT_END || high - log < AT_END))
+    }
+
     /// What is known of the best fit, unless it says nothing; `o` are the sorted oversubscriptions.
     fn found(&self, best: &Fitted, o: &[f64]) -> Result<FittedCurve, FitRefusal> {
         let residuals = self.residuals(best);
@@ -261,6 +271,11 @@ impl Setting<'_> {
         let unsure = |i: usize| covariance[i][i] > UNSURE * UNSURE;
         if (0..values.len()).any(unsure) {
             return Err(FitRefusal::Degenerate("it would leave a parameter unsure by a factor of 3"));
+        }
+        if self.options.bounds.is_none() && self.at_an_end(&best.logs) {
+            return Err(FitRefusal::Degenerate(
+                "it would be sharper or flatter, or further away, than any cache",
+            ));
         }
         let at = |share: f64| self.shape.rate(&values, quantile(o, share).expect("there are points"));
         let (low, high) = (at(0.02), at(0.98));

@@ -81,16 +81,25 @@ const ITERATIONS: u64 = 100;
 /// A step that leads nowhere is tried shorter and shorter up to this damping.
 const MOST_DAMPING: f64 = 1e14;
 
-/// Parameters with the least cost from a start, and their normal equations. It ends where a step would
-/// change no parameter by more than `small`.
+/// Where a search ends.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Enough {
+    /// A step that would change no parameter by more is not made.
+    pub(crate) step: f64,
+    /// Two steps, one after the other, that each lower the cost by less are the last ones: across an edge of the cost, steps
+    /// from side to side become smaller only slowly.
+    pub(crate) gain: f64,
+}
+
+/// Parameters with the least cost from a start, and their normal equations.
 pub(crate) fn minimise(
     problem: &impl LeastSquares,
     start: &[f64],
     bounds: &ParameterBounds,
-    small: f64,
+    enough: Enough,
 ) -> (Vec<f64>, Normal) {
     let normal = Normal::default();
-    let solver = Marquardt { bounds, normal, damping: 1e-3, step: f64::INFINITY, small };
+    let solver = Marquardt { bounds, normal, damping: 1e-3, step: f64::INFINITY, enough, small_gains: 0 };
     let start = bounds.held(start);
     let configured = Executor::new(Borrowed(problem), solver)
         .configure(|state: Values| state.param(start.clone()).max_iters(ITERATIONS))
@@ -111,7 +120,9 @@ struct Marquardt<'a> {
     normal: Normal,
     damping: f64,
     step: f64,
-    small: f64,
+    enough: Enough,
+    /// Last steps that gained less than enough.
+    small_gains: u32,
 }
 
 impl<P: LeastSquares> Solver<Borrowed<'_, P>, Values> for Marquardt<'_> {
@@ -139,12 +150,14 @@ impl<P: LeastSquares> Solver<Borrowed<'_, P>, Values> for Marquardt<'_> {
         loop {
             let next = self.bounds.held(&self.step_from(&at));
             self.step = next.iter().zip(&at).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-            if self.step < self.small || self.damping > MOST_DAMPING {
+            if self.step < self.enough.step || self.damping > MOST_DAMPING {
                 break;
             }
             let improved = problem.problem("normal", |p| Ok(p.0.improved(&next, self.normal.cost)))?;
             if let Some(normal) = improved {
                 self.damping = (self.damping / 9.0).max(1e-15);
+                let gained = self.normal.cost - normal.cost;
+                self.small_gains = if gained < self.enough.gain { self.small_gains + 1 } else { 0 };
                 self.normal = normal;
                 at = next;
                 break;
@@ -156,7 +169,7 @@ impl<P: LeastSquares> Solver<Borrowed<'_, P>, Values> for Marquardt<'_> {
     }
 
     fn terminate(&mut self, state: &Values) -> TerminationStatus {
-        let stuck = self.step < self.small || self.damping > MOST_DAMPING;
+        let stuck = self.step < self.enough.step || self.damping > MOST_DAMPING || self.small_gains > 1;
         if stuck || state.get_cost() <= 0.0 || !state.get_cost().is_finite() {
             return TerminationStatus::Terminated(TerminationReason::SolverConverged);
         }
@@ -219,6 +232,8 @@ pub(super) fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<V
 mod tests {
     use super::*;
 
+    const FINE: Enough = Enough { step: 1e-11, gain: 0.0 };
+
     /// Rosenbrock's valley: residuals 10 (y - x^2) and 1 - x.
     struct Valley;
 
@@ -237,11 +252,11 @@ mod tests {
     #[test]
     fn finds_the_lowest_place_within_bounds() {
         let wide = ParameterBounds::new([(-9.0, 9.0); 2]);
-        let (best, normal) = minimise(&Valley, &[-1.2, 1.0], &wide, 1e-11);
+        let (best, normal) = minimise(&Valley, &[-1.2, 1.0], &wide, FINE);
         assert!((best[0] - 1.0).abs() < 1e-9 && (best[1] - 1.0).abs() < 1e-9 && normal.cost < 1e-18);
         // With x held at 0.5 the best y is 0.25.
         let narrow = ParameterBounds::new([(-9.0, 0.5), (-9.0, 9.0)]);
-        let (best, _) = minimise(&Valley, &[-1.2, 1.0], &narrow, 1e-11);
+        let (best, _) = minimise(&Valley, &[-1.2, 1.0], &narrow, FINE);
         assert!((best[0] - 0.5).abs() < 1e-12 && (best[1] - 0.25).abs() < 1e-9, "{best:?}");
     }
 

@@ -9,6 +9,7 @@ mod run;
 mod sets;
 mod simulate;
 mod time;
+mod timed;
 
 pub use curves::{CurveFit, CurveForm, CurveOutcome, RatePoint};
 pub use run::{FitRequest, Fitting, NoFit, Scores, fit};

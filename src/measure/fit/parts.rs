@@ -2,7 +2,7 @@
 //! (section 5.6 of the paper). All of it comes from predicting the same launch with caches that keep
 //! everything and caches that keep nothing.
 
-use crate::curve::{Curve, Fit};
+use crate::curve::{Curve, VolumeFit};
 use crate::measure::join::{Case, MeasuredGroup};
 use crate::measure::measurements::MeasuredQuantity;
 use crate::predict::Estimator;
@@ -39,14 +39,12 @@ fn constant(miss: f64) -> Curve {
 }
 
 /// Volumes of a case under other coefficients.
-pub(super) fn under(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Volumes {
-    let mut prediction = case.prediction.clone();
-    estimator.refit(&mut prediction, fit);
-    prediction.into_summary().volumes
+pub(super) fn under(estimator: &Estimator<'_>, case: &Case, fit: &VolumeFit) -> Volumes {
+    estimator.revolumed(&case.prediction, fit)
 }
 
 /// Loads from L2: what the L1 lost of the redundant ones (equation 5).
-pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Parts> {
+pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &VolumeFit) -> Option<Parts> {
     let code = case.prediction.volumes.l2.code.get();
     let measured = case
         .measured(MeasuredQuantity::L2Load)
@@ -55,23 +53,21 @@ pub(super) fn l1(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Pa
     if case.prediction.footprints().fields.iter().any(|f| !f.passes.block.is_empty()) {
         return None;
     }
-    let with = |miss: f64| {
-        let mut trial = fit.clone();
-        trial.volumes.l1_redundant = constant(miss);
-        under(estimator, case, &trial)
-    };
-    let (least, most) = (with(0.0), with(1.0));
-    let base = least.l2.load.total.get();
-    Some(Parts {
-        base,
-        open: vec![vec![(least.pressure.l1.get(), most.l2.load.total.get() - base)]],
-        measured,
-    })
+    let mut none = fit.clone();
+    none.l1_redundant = constant(0.0);
+    let base = under(estimator, case, &none).l2.load.total.get();
+    let open = estimator.open_in_l1(&case.prediction, fit);
+    Some(Parts { base, open: vec![open.iter().map(|(o, bytes)| (o.get(), bytes.get())).collect()], measured })
 }
 
 /// Loads from memory: what lies within a wave, and the overlaps with earlier blocks in x, y and z, in this
 /// order (section 4.4.2).
-pub(super) fn l2(estimator: &Estimator<'_>, group: &MeasuredGroup, case: &Case, fit: &Fit) -> Option<Parts> {
+pub(super) fn l2(
+    estimator: &Estimator<'_>,
+    group: &MeasuredGroup,
+    case: &Case,
+    fit: &VolumeFit,
+) -> Option<Parts> {
     // A cache beyond the L2 hides what the L2 loads from memory.
     let beyond = group.device.llc.is_some();
     let measured =
@@ -79,9 +75,8 @@ pub(super) fn l2(estimator: &Estimator<'_>, group: &MeasuredGroup, case: &Case, 
     let level = |v: &Volumes| -> Option<MemoryVolumes> { if beyond { v.llc } else { Some(v.dram) } };
     let with = |miss: f64| {
         let mut trial = fit.clone();
-        let v = &mut trial.volumes;
-        v.l2_reuse = constant(miss);
-        (v.l2_reuse_x, v.l2_reuse_y, v.l2_reuse_z) = (None, None, None);
+        trial.l2_reuse = constant(miss);
+        (trial.l2_reuse_x, trial.l2_reuse_y, trial.l2_reuse_z) = (None, None, None);
         let volumes = under(estimator, case, &trial);
         level(&volumes).map(|level| (level, volumes.pressure.l2))
     };
@@ -109,7 +104,7 @@ pub(super) fn l2(estimator: &Estimator<'_>, group: &MeasuredGroup, case: &Case, 
 }
 
 /// Stores to memory: sectors written in part that leave the L2 before the rest comes.
-pub(super) fn stores(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Parts> {
+pub(super) fn stores(estimator: &Estimator<'_>, case: &Case, fit: &VolumeFit) -> Option<Parts> {
     share_of(
         estimator,
         case,
@@ -117,14 +112,14 @@ pub(super) fn stores(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Optio
         MeasuredQuantity::DramStore,
         |v| v.dram.store.total,
         |trial, share| {
-            trial.volumes.l2_store = None;
-            trial.volumes.partial_store.value = share;
+            trial.l2_store = None;
+            trial.partial_store.value = share;
         },
     )
 }
 
 /// Stores to L2 beyond those of warps, for each such sector.
-pub(super) fn stores_l2(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Option<Parts> {
+pub(super) fn stores_l2(estimator: &Estimator<'_>, case: &Case, fit: &VolumeFit) -> Option<Parts> {
     share_of(
         estimator,
         case,
@@ -132,7 +127,7 @@ pub(super) fn stores_l2(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Op
         MeasuredQuantity::L2Store,
         |v| v.l2.store.total,
         |trial, share| {
-            trial.volumes.partial_store_l2.value = share;
+            trial.partial_store_l2.value = share;
         },
     )
 }
@@ -140,10 +135,10 @@ pub(super) fn stores_l2(estimator: &Estimator<'_>, case: &Case, fit: &Fit) -> Op
 fn share_of(
     estimator: &Estimator<'_>,
     case: &Case,
-    fit: &Fit,
+    fit: &VolumeFit,
     quantity: MeasuredQuantity,
     volume: impl Fn(&Volumes) -> Bytes<PerItem>,
-    set: impl Fn(&mut Fit, f64),
+    set: impl Fn(&mut VolumeFit, f64),
 ) -> Option<Parts> {
     let measured = case.measured(quantity)?;
     let with = |share: f64| {

@@ -15,6 +15,7 @@ use crate::curve::{CoefficientSource, Curve, Fit, VolumeFit, coefficient, rounde
 use crate::measure::join::{Case, Library, MeasuredGroup};
 use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::share::PercentShare;
+use crate::parallel;
 use crate::predict::Estimator;
 
 /// What is asked for.
@@ -154,17 +155,19 @@ impl All<'_> {
     fn rows(
         &self,
         fits: &[Fit],
-        of: impl Fn(&Estimator<'_>, &MeasuredGroup, &Case, &Fit) -> Option<Parts>,
+        of: impl Fn(&Estimator<'_>, &MeasuredGroup, &Case, &VolumeFit) -> Option<Parts> + Sync,
     ) -> Vec<PartedLaunch<'_>> {
-        let mut rows = Vec::new();
-        for Launches { group, estimator, device, class, .. } in self.groups {
-            let parted = |case| {
-                let parts = of(estimator, group, case, &fits[*device])?;
-                Some(PartedLaunch { group, case, parts, class })
-            };
-            rows.extend(group.cases.iter().filter_map(parted));
-        }
-        rows
+        let rows = parallel::map(&self.cases(), |&(launches, case)| {
+            let Launches { group, estimator, device, class, .. } = launches;
+            let parts = of(estimator, group, case, &fits[*device].volumes)?;
+            Some(PartedLaunch { group, case, parts, class })
+        });
+        rows.into_iter().flatten().collect()
+    }
+
+    /// All launches, one after the other.
+    fn cases(&self) -> Vec<(&Launches<'_>, &Case)> {
+        self.groups.iter().flat_map(|l| l.group.cases.iter().map(move |case| (l, case))).collect()
     }
 
     fn curve(&self, name: &'static str, title: &'static str, rows: &Rows<'_>) -> CurveFit {
@@ -249,17 +252,17 @@ impl All<'_> {
 
     /// Mean absolute errors of everything that was measured.
     fn errors(&self, fits: &[Fit]) -> Vec<(MeasuredQuantity, PercentShare)> {
+        let of_cases = parallel::map(&self.cases(), |&(Launches { group, estimator, device, .. }, case)| {
+            let mut case = case.clone();
+            estimator.refit(&mut case.prediction, &fits[*device]);
+            MeasuredQuantity::ALL.map(|q| case.pair(q, &group.device).map(|pair| pair.error()))
+        });
         let mut sums = [(0.0, 0.0, false); MeasuredQuantity::ALL.len()];
-        for Launches { group, estimator, device, .. } in self.groups {
-            for case in &group.cases {
-                let mut case = case.clone();
-                estimator.refit(&mut case.prediction, &fits[*device]);
-                for (quantity, sum) in MeasuredQuantity::ALL.into_iter().zip(&mut sums) {
-                    let Some(pair) = case.pair(quantity, &group.device) else { continue };
-                    sum.2 = true;
-                    if let Some(error) = pair.error() {
-                        (sum.0, sum.1) = (sum.0 + error.get().abs(), sum.1 + 1.0);
-                    }
+        for errors in of_cases {
+            for (error, sum) in errors.into_iter().zip(&mut sums) {
+                sum.2 |= error.is_some();
+                if let Some(error) = error.flatten() {
+                    (sum.0, sum.1) = (sum.0 + error.get().abs(), sum.1 + 1.0);
                 }
             }
         }

@@ -1,16 +1,15 @@
 //! Fits of the coefficients of the time: bandwidths, latencies and what else the measured times tell of.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Serialize, Serializer};
 
 use super::launches::Launches;
+use super::timed::{TimedRows, timed_launches};
 use crate::curve::Interval;
-use crate::curve::fit::{LeastSquares, Normal, ParameterBounds, minimise};
+use crate::curve::fit::{Enough, LeastSquares, Normal, ParameterBounds, minimise};
 use crate::curve::{COEFFICIENTS, Fit, FittedOn, Known};
-use crate::measure::join::Case;
 use crate::parallel;
-use crate::predict::{Estimator, Prediction};
 use crate::sorting;
 
 /// What came of one coefficient of the time.
@@ -111,6 +110,12 @@ const OF_LAUNCH: f64 = 4.0 * PRIOR;
 const UNSURE: f64 = 0.26;
 /// Scale of the loss over the standard deviation, as for hit rates.
 const CAUCHY: f64 = 2.385;
+/// The least that the scale of residuals can be.
+const SMALLEST_SCALE: f64 = 1e-6;
+/// What tells whether a coefficient is sure enough: a tenth of what is told from chance.
+const ABOUT: Enough = Enough { step: 1e-3, gain: 0.01 };
+/// A cost of 1/2 is a standard deviation.
+const SETTLED: Enough = Enough { step: 1e-4, gain: 1e-5 };
 /// Step for slopes, as a logarithm.
 const STEP: f64 = 1e-4;
 
@@ -120,7 +125,9 @@ pub(super) fn fit_time(
     fits: &[Fit],
     only: &[String],
 ) -> (Vec<Fit>, Vec<TimeFitOutcome>) {
-    let rows = TimedRows::new(groups, fits);
+    let launches = timed_launches(groups, fits);
+    let rows = TimedRows::new(launches.iter().collect(), fits.len());
+    let few = rows.few(fits.len());
     let places = Parameter::all(fits.len());
     let base: Vec<f64> = places.iter().map(|place| place.value(fits)).collect();
     let all = Times { rows: &rows, fits, which: places.clone(), prior: &[], scale: 1.0 };
@@ -138,14 +145,26 @@ pub(super) fn fit_time(
             }
         })
         .collect();
-    let (mut best, mut deviations);
+    let (mut best, mut deviations): (Vec<f64>, Vec<f64>);
     let mut start: Vec<f64> = base.iter().map(|value| value.ln()).collect();
     loop {
         let free: Vec<usize> = (0..places.len()).filter(|&i| kept[i].is_none()).collect();
         let which: Vec<Parameter> = free.iter().map(|&i| places[i]).collect();
         let prior: Vec<f64> = free.iter().map(|&i| base[i].ln()).collect();
-        let times = Times { rows: &rows, fits, which: which.clone(), prior: &prior, scale: 1.0 };
-        (best, deviations) = times.settled(&free.iter().map(|&i| start[i]).collect::<Vec<_>>());
+        let of = |rows| Times { rows, fits, which: which.clone(), prior: &prior, scale: 1.0 };
+        best = free.iter().map(|&i| start[i]).collect();
+        // Some of many launches find about where it is, and all of them say whether that can be told.
+        deviations = few.as_ref().map_or_else(Vec::new, |few| {
+            best = of(few).settled(&best, ABOUT);
+            of(&rows).scaled(&best).deviations(&best)
+        });
+        let mut all = of(&rows);
+        for enough in [ABOUT, SETTLED] {
+            if unsure(&which, &deviations).is_empty() {
+                best = all.settled(&best, enough);
+                deviations = all.deviations(&best);
+            }
+        }
         let unsure = unsure(&which, &deviations);
         let beyond: Vec<usize> = (0..which.len())
             .filter(|&i| (best[i] - prior[i]).abs() > 0.999 * which[i].width(fits.len()))
@@ -193,61 +212,6 @@ fn unsure(which: &[Parameter], deviations: &[f64]) -> Vec<usize> {
     all
 }
 
-/// A launch with a measured time, and its prediction with volumes that are settled.
-struct TimedLaunch<'a> {
-    estimator: &'a Estimator<'a>,
-    device: usize,
-    prediction: Prediction,
-    log_seconds: f64,
-    weight: f64,
-}
-
-impl TimedLaunch<'_> {
-    fn residual(&self, fits: &[Fit]) -> f64 {
-        let time = self.estimator.retimed(&self.prediction, &fits[self.device].time);
-        self.weight * (time.seconds.get().ln() - self.log_seconds)
-    }
-}
-
-/// Launches with measured times, and which of them ran on each device.
-struct TimedRows<'a> {
-    rows: Vec<TimedLaunch<'a>>,
-    of_device: Vec<Vec<usize>>,
-    all: Vec<usize>,
-}
-
-impl<'a> TimedRows<'a> {
-    /// Classes count alike, however many of their launches were measured.
-    fn new(groups: &'a [Launches<'a>], fits: &[Fit]) -> Self {
-        let timed = |l: &'a Launches<'a>| {
-            let cases = l.group.cases.iter();
-            cases.filter_map(move |c| Some((l, c, c.seconds(&l.group.device)? / l.clock_factor)))
-        };
-        let timed: Vec<(&Launches<'_>, &Case, f64)> = groups.iter().flat_map(timed).collect();
-        let mut counts: BTreeMap<&str, f64> = BTreeMap::new();
-        for (launches, ..) in &timed {
-            *counts.entry(&launches.class).or_default() += 1.0;
-        }
-        let mean = timed.len() as f64 / counts.len().max(1) as f64;
-        let rows = parallel::map(&timed, |&(Launches { estimator, device, class, .. }, case, seconds)| {
-            let mut prediction = case.prediction.clone();
-            estimator.refit(&mut prediction, &fits[*device]);
-            let weight = (mean / counts[class.as_str()]).sqrt();
-            TimedLaunch { estimator, device: *device, prediction, log_seconds: seconds.ln(), weight }
-        });
-        let mut of_device = vec![Vec::new(); fits.len()];
-        for (i, row) in rows.iter().enumerate() {
-            of_device[row.device].push(i);
-        }
-        Self { all: (0..rows.len()).collect(), rows, of_device }
-    }
-
-    /// The rows that a coefficient can change.
-    fn changed_by(&self, parameter: Parameter) -> &[usize] {
-        parameter.device.map_or(&self.all, |device| &self.of_device[device])
-    }
-}
-
 /// Logarithms of predicted over measured times, by some coefficients.
 struct Times<'a> {
     rows: &'a TimedRows<'a>,
@@ -279,7 +243,7 @@ impl Times<'_> {
         let mut slopes = Vec::with_capacity(logs.len());
         for (parameter, log) in self.which.iter().zip(logs) {
             parameter.set(&mut fits, (log + STEP).exp());
-            let rows = self.rows.changed_by(*parameter);
+            let rows = self.rows.on(parameter.device);
             let moved = parallel::map(rows, |&row| self.rows.rows[row].residual(&fits));
             parameter.set(&mut fits, log.exp());
             let mut slope = vec![0.0; at.len()];
@@ -325,23 +289,32 @@ impl Times<'_> {
         slopes.iter().map(|s| s.iter().filter(|by| by.abs() > SENSITIVE).count()).collect()
     }
 
-    /// The best logarithms and their standard deviations.
-    fn settled(mut self, start: &[f64]) -> (Vec<f64>, Vec<f64>) {
+    /// The best logarithms.
+    fn settled(&mut self, start: &[f64], enough: Enough) -> Vec<f64> {
         let wide = self.which.iter().map(|parameter| parameter.width(self.fits.len()));
         let bounds = ParameterBounds::new(self.prior.iter().zip(wide).map(|(p, wide)| (p - wide, p + wide)));
         let mut logs = start.to_vec();
         for _ in 0..6 {
-            self.scale = deviation(&self.residuals(&logs)).max(1e-6);
-            let next = minimise(&self, &logs, &bounds, 1e-4).0;
+            self.scale = deviation(&self.residuals(&logs)).max(SMALLEST_SCALE);
+            let next = minimise(self, &logs, &bounds, enough).0;
             let moved = next.iter().zip(&logs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             logs = next;
             if moved < 1e-3 {
                 break;
             }
         }
-        let normal = self.normal(&logs);
-        let deviations = inverse_diagonal(&normal.matrix).into_iter().map(f64::sqrt).collect();
-        (logs, deviations)
+        logs
+    }
+
+    /// With the scale that residuals have at some logarithms.
+    fn scaled(mut self, logs: &[f64]) -> Self {
+        self.scale = deviation(&self.residuals(logs)).max(SMALLEST_SCALE);
+        self
+    }
+
+    /// Standard deviations of logarithms that are the best.
+    fn deviations(&self, logs: &[f64]) -> Vec<f64> {
+        inverse_diagonal(&self.normal(logs).matrix).into_iter().map(f64::sqrt).collect()
     }
 }
 
