@@ -1,5 +1,7 @@
 //! What a curve is fitted to.
 
+use std::ops::Range;
+
 use super::loss::Loss;
 use super::shape::{CurveShape, Placed};
 use super::solver::{LeastSquares, Normal};
@@ -10,6 +12,8 @@ use super::solver::{LeastSquares, Normal};
 pub struct Points {
     /// Oversubscription and share of every part.
     parts: Vec<(f64, f64)>,
+    /// Logarithms of the oversubscriptions, which every step of a fit needs.
+    logs: Vec<f64>,
     /// The first part of each point, and one past the last.
     first: Vec<usize>,
     values: Vec<f64>,
@@ -42,6 +46,7 @@ impl Points {
             self.first.push(0);
         }
         self.parts.extend(parts.iter().map(|&(o, share)| (o.max(0.0), share)));
+        self.logs.extend(parts.iter().map(|&(o, _)| o.max(0.0).ln()));
         self.first.push(self.parts.len());
         self.values.push(value);
         self.weights.push(weight);
@@ -62,14 +67,23 @@ impl Points {
     pub fn some(&self, positions: impl IntoIterator<Item = usize>) -> Self {
         let mut some = Self::new();
         for i in positions {
-            some.push(self.parts_of(i), self.values[i], self.weights[i]);
+            let parts = self.range(i);
+            some.parts.extend_from_slice(&self.parts[parts.clone()]);
+            some.logs.extend_from_slice(&self.logs[parts]);
+            some.first.push(some.parts.len());
+            some.values.push(self.values[i]);
+            some.weights.push(self.weights[i]);
         }
         some
     }
 
+    fn range(&self, i: usize) -> Range<usize> {
+        self.first[i]..self.first[i + 1]
+    }
+
     /// Parts of a point.
     pub fn parts_of(&self, i: usize) -> &[(f64, f64)] {
-        &self.parts[self.first[i]..self.first[i + 1]]
+        &self.parts[self.range(i)]
     }
 
     /// The measured values.
@@ -115,8 +129,9 @@ impl Residuals<'_> {
     pub(super) fn at(&self, placed: Placed, i: usize) -> (f64, [f64; 3]) {
         let factor = self.points.weight(i) / self.spread[i];
         let (mut sum, mut slope) = (0.0, [0.0; 3]);
-        for &(o, share) in self.points.parts_of(i) {
-            let (rate, by) = placed.with_slope(o);
+        let range = self.points.range(i);
+        for (&(o, share), &log) in self.points.parts[range.clone()].iter().zip(&self.points.logs[range]) {
+            let (rate, by) = placed.with_slope_at(o, log);
             sum += share * rate;
             for (total, part) in slope.iter_mut().zip(by) {
                 *total += share * part * factor;

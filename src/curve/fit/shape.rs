@@ -75,18 +75,23 @@ pub(super) enum Placed {
 
 impl Placed {
     pub(super) fn with_slope(self, o: f64) -> (f64, Slope) {
+        self.with_slope_at(o, o.ln())
+    }
+
+    /// The same where the logarithm of O is known.
+    pub(super) fn with_slope_at(self, o: f64, log: f64) -> (f64, Slope) {
         match self {
-            Placed::Hill { log_o0, k } => hill(log_o0, k, o),
+            Placed::Hill { log_o0, k } => hill(log_o0, k, o, log),
             Placed::Sigmoid { log_a, log_b, growth } => sigmoid(log_a, log_b, growth, o),
         }
     }
 }
 
-fn hill(log_o0: f64, k: f64, o: f64) -> (f64, Slope) {
+fn hill(log_o0: f64, k: f64, o: f64, log: f64) -> (f64, Slope) {
     if o <= 0.0 {
         return (0.0, [0.0; 3]);
     }
-    let t = k * (log_o0 - o.ln());
+    let t = k * (log_o0 - log);
     // exp(t) leaves what can be held long after the rate is 0.
     let rate = if t > 700.0 { 0.0 } else { 1.0 / (1.0 + t.exp()) };
     let fall = -rate * (1.0 - rate);

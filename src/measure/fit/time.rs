@@ -299,7 +299,7 @@ impl Times<'_> {
             let next = minimise(self, &logs, &bounds, enough).0;
             let moved = next.iter().zip(&logs).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             logs = next;
-            if moved < 1e-3 {
+            if moved < 10.0 * enough.step {
                 break;
             }
         }
