@@ -106,3 +106,25 @@ fn more_sms_load_more_often() {
         before = bytes;
     }
 }
+
+/// Three arrays of which each fits in an L1, said by one word or one by one.
+#[test]
+fn identical_arrays_are_as_small_as_each_of_them() {
+    let of = |fields: &str, loads: &str| {
+        let kernel = format!(
+            "wavecast: 1\nkernel: tables\nfields:\n  {fields}\n  a: {{dtype: f64, shape: [2048, 1024, 1]}}\n\
+             domain: {{x: 1024, y: 2048}}\nloads: ['a[x, y, 0]', {loads}]\nwork: {{flops: 1}}\n\
+             launch: {{block: [[128, 2, 1]], registers: 32}}\n"
+        );
+        let found = answer(&["predict", "-", "-d", "a100"], &kernel);
+        ["shared", "total"].map(|part| number(&found["result"], &format!("volumes.l2.load.{part}")))
+    };
+    let size = "{dtype: f64, shape: [10240, 1, 1]";
+    let together = of(&format!("w: {size}, multiplicity: 3}}"), "'w[x, 0, 0]'");
+    let apart =
+        of(&format!("u: {size}}}\n  v: {size}}}\n  w: {size}}}"), "'u[x, 0, 0]', 'v[x, 0, 0]', 'w[x, 0, 0]'");
+    for (together, apart) in together.into_iter().zip(apart) {
+        assert!((together / apart - 1.0).abs() < 1e-9, "{together} {apart}");
+    }
+    assert!(together[0] > 10.0, "{together:?}");
+}

@@ -72,6 +72,7 @@ const FINE: f64 = 1e-10;
 const ROUNDS: usize = 40;
 /// Residuals below this share of the largest value are rounding errors.
 const EXACT: f64 = 1e-13;
+const BEYOND_CACHES: &str = "it would be sharper, flatter or further away than that of any cache";
 /// A logarithm this near the end of its range would go beyond.
 const AT_END: f64 = 1e-3;
 /// Largest standard deviation of the logarithm of a parameter.
@@ -273,9 +274,7 @@ impl Setting<'_> {
             return Err(FitRefusal::Degenerate("it would leave a parameter unsure by a factor of 3"));
         }
         if self.options.bounds.is_none() && self.at_an_end(&best.logs) {
-            return Err(FitRefusal::Degenerate(
-                "it would be sharper or flatter, or further away, than any cache",
-            ));
+            return Err(FitRefusal::Degenerate(BEYOND_CACHES));
         }
         let at = |share: f64| self.shape.rate(&values, quantile(o, share).expect("there are points"));
         let (low, high) = (at(0.02), at(0.98));
@@ -298,5 +297,17 @@ impl Setting<'_> {
             points: self.points.len(),
             values,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_nearly_the_same_everywhere_is_no_transition() {
+        let nearly = |i: i32| (0.1 * 1.15_f64.powi(i), 0.375 + 0.0006 * f64::from(i));
+        let refused = fit(&Points::of_rates((0..40).map(nearly)), CurveShape::Hill, &FitOptions::default());
+        assert_eq!(refused, Err(FitRefusal::Degenerate(BEYOND_CACHES)));
     }
 }
