@@ -153,11 +153,13 @@ pub(super) fn fit_time(
         let prior: Vec<f64> = free.iter().map(|&i| base[i].ln()).collect();
         let of = |rows| Times { rows, fits, which: which.clone(), prior: &prior, scale: 1.0 };
         best = free.iter().map(|&i| start[i]).collect();
+        // Nothing is known to be unsure yet.
+        deviations = vec![0.0; which.len()];
         // Some of many launches find about where it is, and all of them say whether that can be told.
-        deviations = few.as_ref().map_or_else(Vec::new, |few| {
+        if let Some(few) = &few {
             best = of(few).settled(&best, ABOUT);
-            of(&rows).scaled(&best).deviations(&best)
-        });
+            deviations = of(&rows).scaled(&best).deviations(&best);
+        }
         let mut all = of(&rows);
         for enough in [ABOUT, SETTLED] {
             if unsure(&which, &deviations).is_empty() {
