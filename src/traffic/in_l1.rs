@@ -53,7 +53,7 @@ pub(super) struct AskedAgain {
 impl AskedAgain {
     /// What warps ask for in one stretch that another warp has asked for, or the same one before.
     pub(super) fn by_warps(f: &FieldFootprint, counts: &FieldCounts, per: BytesPerItem) -> Self {
-        let bytes = (per.of(counts.iteration_load_sectors) - f.passes.in_stretches).or_none();
+        let bytes = (per.bytes(counts.iteration_load_sectors) - f.passes.in_stretches).or_none();
         Self { bytes, after: f.passes.stretch_alloc }
     }
 
@@ -66,7 +66,7 @@ impl AskedAgain {
         items: i64,
     ) -> Self {
         let others = 1.0 - 1.0 / items.max(1) as f64;
-        let bytes = (per.of(counts.load_sectors) - per.of(counts.warp_load_sectors)).or_none();
+        let bytes = (per.bytes(counts.load_sectors) - per.bytes(counts.warp_load_sectors)).or_none();
         Self { bytes: if others > 0.0 { bytes } else { Bytes::ZERO }, after: alloc * others }
     }
 }
@@ -79,7 +79,7 @@ pub(super) struct BytesPerItem {
 }
 
 impl BytesPerItem {
-    pub(super) fn of(self, sectors: Sectors<PerBlock>) -> Bytes<PerItem> {
+    pub(super) fn bytes(self, sectors: Sectors<PerBlock>) -> Bytes<PerItem> {
         sectors.bytes(self.sector).per_item(self.items)
     }
 }

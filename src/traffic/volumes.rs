@@ -274,8 +274,8 @@ pub fn volumes(
     };
     for (number, f) in footprints.fields.iter().enumerate() {
         let of_warps = l1.fields[usize::from(f.field.0)];
-        out.l1.load_bytes += per.of(of_warps.load_sectors);
-        let store_warp = per.of(of_warps.store_sectors + of_warps.atomic_sectors);
+        out.l1.load_bytes += per.bytes(of_warps.load_sectors);
+        let store_warp = per.bytes(of_warps.store_sectors + of_warps.atomic_sectors);
         out.l1.store_bytes += store_warp;
         let in_l1 = shared_l1.of_field(f);
         let asked = |a: &Again<PerWave>| {
@@ -285,7 +285,7 @@ pub fn volumes(
         let [by_warps, by_items] = again_in_l1(f, &of_warps, per, footprints, launch);
         let lost = in_l1.lost(by_warps) + in_l1.lost_in_passes(f) + in_l1.lost(by_items);
         let cut = cut(f);
-        let stored_by_warps = per.of(of_warps.warp_store_sectors);
+        let stored_by_warps = per.bytes(of_warps.warp_store_sectors);
         let fill = l2.fill(fit, number, stored_by_warps);
         let stored = store_warp + fill * fit.partial_store_l2.value;
         // What all blocks load comes to an SM once, as far as the L1 keeps it.
