@@ -49,7 +49,7 @@ impl<'f> SharedL1<'f> {
     /// What blocks load of a field that the L1 still has from other blocks of the SM.
     pub(super) fn kept(&self, f: &FieldFootprint, footprints: &Footprints) -> Bytes<PerItem> {
         let known = self.known(f, footprints);
-        let of_all = known.bytes - self.once.lost(known);
+        let of_all = known.bytes * self.once.miss(known.after).rest();
         if f.new_together >= Share::ALL {
             return of_all;
         }
