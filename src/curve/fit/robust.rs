@@ -72,7 +72,7 @@ const FINE: f64 = 1e-10;
 const ROUNDS: usize = 40;
 /// Residuals below this share of the largest value are rounding errors.
 const EXACT: f64 = 1e-13;
-const BEYOND_CACHES: &str = "it would be sharper, flatter or further away than that of any cache";
+const BEYOND_CACHES: &str = "it would be flatter or further away than that of any cache";
 /// A logarithm this near the end of its range would go beyond.
 const AT_END: f64 = 1e-3;
 /// Largest standard deviation of the logarithm of a parameter.
@@ -254,11 +254,15 @@ impl Setting<'_> {
         fitted
     }
 
-    /// Whether a parameter goes as far as it may; the most that a rate can be is a value like any other.
+    /// Whether the transition is as flat or as far away as it may be. One that is as sharp as it may be is well known.
     fn at_an_end(&self, logs: &[f64]) -> bool {
         let ends = self.bounds.low.iter().zip(&self.bounds.high);
         let mut all = logs.iter().zip(ends).zip(self.shape.parameters());
-        all.any(|((log, (low, high)), &name)| name != "a" && (log - low < AT_END || high - log < AT_END))
+        all.any(|((log, (low, high)), &name)| match name {
+            "o0" => log - low < AT_END || high - log < AT_END,
+            "k" | "c" => log - low < AT_END,
+            _ => false,
+        })
     }
 
     /// What is known of the best fit, unless it says nothing; `o` are the sorted oversubscriptions.
@@ -309,5 +313,14 @@ mod tests {
         let nearly = |i: i32| (0.1 * 1.15_f64.powi(i), 0.375 + 0.0006 * f64::from(i));
         let refused = fit(&Points::of_rates((0..40).map(nearly)), CurveShape::Hill, &FitOptions::default());
         assert_eq!(refused, Err(FitRefusal::Degenerate(BEYOND_CACHES)));
+    }
+
+    #[test]
+    fn a_step_is_a_transition() {
+        let step = |i: i32| (0.1 * 1.15_f64.powi(i), f64::from(u8::from(i >= 16)));
+        let found =
+            fit(&Points::of_rates((0..40).map(step)), CurveShape::Hill, &FitOptions::default()).unwrap();
+        // One point is from 0.87 to 0.94, and the next at 1.08.
+        assert!((0.87..1.08).contains(&found.values()[0]), "{found:?}");
     }
 }
