@@ -208,7 +208,7 @@ macro_rules! optional {
 }
 
 /// All coefficients, in the order in which fits report them.
-pub static COEFFICIENTS: [Known; 42] = [
+pub static COEFFICIENTS: [Known; 43] = [
     optional!(time.dram_one_way, "B/s", Times, TimeFit::one_way, "one-way bandwidth of the memory"),
     optional!(
         time.thread_cycles,
@@ -301,6 +301,12 @@ pub static COEFFICIENTS: [Known; 42] = [
         "what a piece of 256 bytes costs memory at least of which something is written"
     ),
     required!(time.translation_cycles, "cycles/page", Times, "address translation, per page of a block"),
+    required!(
+        time.first_wave,
+        "",
+        Times,
+        "part of what the first wave of blocks loads, or the last one computes, that nothing hides"
+    ),
     required!(time.few_blocks, "", Times, "cost of few resident blocks, per block"),
     required!(volumes.partial_store, "", Stores, "sectors written in part that leave before the rest comes"),
     required!(volumes.partial_store_l2, "", Stores, "further writes to L2 for each of them"),

@@ -239,6 +239,9 @@ pub struct TimeFit {
     /// The same where threads of a block wait for each other, so that it loads and computes in turn.
     #[serde(default = "defaults::barrier_norm")]
     pub barrier_norm: CoefficientValue,
+    /// Part of what the first wave of blocks loads, or the last one computes, that nothing hides.
+    #[serde(default = "defaults::none")]
+    pub first_wave: CoefficientValue,
     /// Cost of few resident blocks, per block.
     pub few_blocks: CoefficientValue,
     /// Cycles that the device takes to start a block; what the device file says if left out.

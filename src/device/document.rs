@@ -140,6 +140,9 @@ section! {
         /// Warp schedulers.
         schedulers: Sourced<Count>,
         [optional]
+        /// Cycles that an instruction takes of the one vector unit of its scheduler, where arithmetic and addresses share
+        /// one. Without it they have units of their own.
+        vector_cycles: Sourced<CycleCount>,
         /// Code that an SM keeps: beyond it, instructions come from the L2.
         instruction_cache: Sourced<Size>,
         /// Cycles until the next instruction of such code is there.

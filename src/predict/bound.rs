@@ -95,6 +95,7 @@ fn times_only_add(fit: &TimeFit) -> bool {
         &fit.refetch_loss,
         &fit.run_bytes,
         &fit.incomplete_bytes,
+        &fit.first_wave,
         &fit.few_blocks,
     ];
     let norms = [&fit.limiter_norm, &fit.latency_norm, &fit.core_norm, &fit.side_norm, &fit.fill_bytes];

@@ -73,6 +73,19 @@ impl Inputs<'_> {
         norm(&units, exponent)
     }
 
+    /// The same with addresses and branches where they take turns with arithmetic in one unit of each scheduler.
+    fn arithmetic(&self, fit: &TimeFit) -> Seconds {
+        use InstructionClass::{Control, Int};
+        let Some(cycles) = &self.device.sm.vector_cycles else { return self.fp(fit.core_norm.value) };
+        let said = [Int, Control].iter().any(|&class| self.work.instructions.count(class).is_some());
+        let addresses = if said { 0.0 } else { self.overhead(fit) };
+        self.fp(1.0) + self.on_sms(Cycles::new(addresses * cycles.value.0 / self.schedulers()))
+    }
+
+    fn schedulers(&self) -> f64 {
+        (self.device.sm.schedulers.value.0 as f64).max(1.0)
+    }
+
     /// Lanes that an SM does of a class per cycle; `None` for what other limits are about, and for products of
     /// small matrices, whose shapes differ. A fused multiplication and addition is one instruction and two flops.
     fn lanes(&self, class: InstructionClass) -> Option<f64> {
@@ -124,8 +137,7 @@ impl Inputs<'_> {
     }
 
     fn issue(&self, fit: &TimeFit) -> Seconds {
-        let per_cycle = (self.device.sm.schedulers.value.0 as f64).max(1.0);
-        self.on_sms(Cycles::new(self.instructions(fit) / per_cycle))
+        self.on_sms(Cycles::new(self.instructions(fit) / self.schedulers()))
     }
 
     /// Issuing instructions that have to be fetched first: each wave of blocks waits for each of them.
@@ -196,7 +208,7 @@ pub(super) fn roofline(of: &Inputs<'_>) -> Time {
 /// The four limiters with latency, waits, issue, tail, launch, address translation and a smooth combination.
 pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     let mut terms = Terms {
-        fp: of.fp(fit.core_norm.value),
+        fp: of.arithmetic(fit),
         l1: of.l1(fit),
         l2: of.l2(),
         dram: dram(of, fit),
@@ -219,10 +231,18 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     let joined = if synced { fit.barrier_norm.value } else { fit.limiter_norm.value };
     // What warps of an SM do side by side hides less of each other than what other parts of the device do.
     // Blocks that run at the same time wait at the same time.
+    let of_sm = |busy: &[Seconds; 3], waves: f64| {
+        norm(&[busy[0], busy[1], busy[2], terms.waits * waves], fit.core_norm.value)
+    };
+    let busy = [terms.fp, terms.l1, terms.issue];
+    // Between barriers a block computes from what all of it has loaded; elsewhere accesses are part of the loading.
+    let computing =
+        if synced { of_sm(&busy, 1.0) } else { norm(&[terms.fp, terms.issue], fit.core_norm.value) };
+    terms.first_wave = computing.min(memory) * (fit.first_wave.value / of.waves(1.0));
     let join = |imbalance: f64| {
         let waves = of.waves(imbalance) / of.waves(1.0);
-        let busy = [terms.fp, terms.l1, terms.issue].map(|time| time * imbalance);
-        let of_sm = norm(&[busy[0], busy[1], busy[2], terms.waits * waves], fit.core_norm.value);
+        let busy = busy.map(|time| time * imbalance);
+        let of_sm = of_sm(&busy, waves);
         // Where no second block fits on an SM, no other block's work hides the way to memory, and both times add up.
         let alone = if of.occupancy.blocks_per_sm > 1 {
             Seconds::ZERO
@@ -234,8 +254,9 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     let (even, core) = (join(1.0), join(of.imbalance()));
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
     terms.tail = core * (1.0 + fit.few_blocks.value / blocks_per_sm) - even;
-    let all = norm(&[even + terms.tail, terms.tlb, terms.dispatch], fit.side_norm.value);
-    terms.combination = all - terms.tail - most;
+    let on_device = even + terms.tail + terms.first_wave;
+    let all = norm(&[on_device, terms.tlb, terms.dispatch], fit.side_norm.value);
+    terms.combination = all - terms.tail - terms.first_wave - most;
     let seconds = all + terms.launch;
     let limiter = if terms.launch > most { Limiter::Launch } else { limiter };
     Time { seconds, limiter, limits: of.limits(&terms), terms }

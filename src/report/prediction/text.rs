@@ -106,6 +106,7 @@ fn time_table(r: &ResultDocument) -> Table {
         ("fetch", t.fetch, None),
         ("tlb", t.tlb, None),
         ("dispatch", t.dispatch, None),
+        ("+ first wave", t.first_wave, None),
         ("+ tail", t.tail, None),
         ("+ launch", t.launch, None),
         ("+ combination", t.combination, None),

@@ -55,6 +55,7 @@ pub(super) fn rest(facts: &Facts<'_>) -> Option<String> {
     let (t, total) = (&facts.document.result.time_terms_s, facts.document.result.time_s);
     let parts = [
         ("because others are close to it", t.combination),
+        ("until the first wave of blocks has loaded, or while the last one computes", t.first_wave),
         ("in the tail of the launch", t.tail),
         ("to start the launch", if facts.limits("launch") { Seconds::ZERO } else { t.launch }),
     ];
