@@ -65,7 +65,7 @@ pub struct RateLimits {
 }
 
 /// Seconds that each part would take by itself, and how they add up: the total is the longest of fp, l1, l2, dram,
-/// latency, waits, issue, fetch, tlb and dispatch, plus first_wave, tail, launch and combination.
+/// latency, waits, issue, fetch, tlb and dispatch, plus tail, launch and combination.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -86,9 +86,10 @@ pub struct Terms {
     pub issue: Seconds,
     /// The same with fetching them, where the instruction caches do not hold the code; otherwise 0.
     pub fetch: Seconds,
-    /// What the first wave of blocks loads while nothing can be computed yet, or what the last one computes when nothing is left to be loaded.
+    /// Part of `tail`: what the first wave of blocks loads while nothing can be computed yet, or what the last one
+    /// computes when nothing is left to be loaded.
     pub first_wave: Seconds,
-    /// The last, partial wave, and few blocks on an SM.
+    /// Waves that are not full or have nothing beside them: the first, the last, and few blocks on an SM.
     pub tail: Seconds,
     /// The launch itself.
     pub launch: Seconds,

@@ -253,10 +253,9 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     };
     let (even, core) = (join(1.0), join(of.imbalance()));
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
-    terms.tail = core * (1.0 + fit.few_blocks.value / blocks_per_sm) - even;
-    let on_device = even + terms.tail + terms.first_wave;
-    let all = norm(&[on_device, terms.tlb, terms.dispatch], fit.side_norm.value);
-    terms.combination = all - terms.tail - terms.first_wave - most;
+    terms.tail = terms.first_wave + core * (1.0 + fit.few_blocks.value / blocks_per_sm) - even;
+    let all = norm(&[even + terms.tail, terms.tlb, terms.dispatch], fit.side_norm.value);
+    terms.combination = all - terms.tail - most;
     let seconds = all + terms.launch;
     let limiter = if terms.launch > most { Limiter::Launch } else { limiter };
     Time { seconds, limiter, limits: of.limits(&terms), terms }

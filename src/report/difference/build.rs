@@ -10,7 +10,7 @@ use crate::quantity::Ratio;
 use crate::report::check::Tool;
 
 /// Terms that come after the longest of the others.
-const BESIDE: [&str; 4] = ["first_wave", "tail", "launch", "combination"];
+const BESIDE: [&str; 3] = ["tail", "launch", "combination"];
 /// The least relative change that counts as one.
 const SAME: f64 = 1e-9;
 

@@ -54,7 +54,6 @@ fn title(term: &str) -> &str {
         "fetch" => "fetching instructions",
         "tlb" => "address translation",
         "dispatch" => "starting blocks",
-        "first_wave" => "loads of the first wave of blocks",
         "tail" => "the tail",
         "launch" => "the launch itself",
         "combination" => "limiters that are close to each other",

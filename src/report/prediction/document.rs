@@ -260,8 +260,8 @@ pub struct ResultDocument {
     pub limiter: &'static str,
     /// Work items per second that each resource allows by itself; null where it is not used.
     pub limits_per_s: RateLimits,
-    /// Seconds: the longest of fp, l1, l2, dram, latency, tlb and dispatch, plus first_wave, tail, launch
-    /// and combination, is the time.
+    /// Seconds: the longest of fp, l1, l2, dram, latency, tlb and dispatch, plus tail, launch and
+    /// combination, is the time.
     pub time_terms_s: Terms,
     /// Resident blocks and waves.
     pub occupancy: Occupancy,

@@ -106,8 +106,8 @@ fn time_table(r: &ResultDocument) -> Table {
         ("fetch", t.fetch, None),
         ("tlb", t.tlb, None),
         ("dispatch", t.dispatch, None),
-        ("+ first wave", t.first_wave, None),
         ("+ tail", t.tail, None),
+        ("  first wave", t.first_wave, None),
         ("+ launch", t.launch, None),
         ("+ combination", t.combination, None),
     ];

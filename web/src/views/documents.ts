@@ -22,7 +22,7 @@ export interface Warning {
 
 /** Seconds of each part of the time; the longest of the resources counts, the rest is added. */
 export type Terms = Record<
-  | "fp" | "l1" | "l2" | "dram" | "latency" | "waits" | "issue" | "fetch" | "first_wave" | "tail" | "launch" | "tlb" | "dispatch" | "combination",
+  | "fp" | "l1" | "l2" | "dram" | "latency" | "waits" | "issue" | "fetch" | "tail" | "launch" | "tlb" | "dispatch" | "combination",
   number
 >;
 

@@ -27,7 +27,6 @@ const RESOURCES: Part[] = [
 
 /** What is added to the longest. */
 const ADDED: Part[] = [
-  { key: "first_wave", name: "first wave", colour: "c-other" },
   { key: "tail", name: "tail", colour: "c-tail" },
   { key: "combination", name: "others close by", colour: "c-combination" },
   { key: "launch", name: "launch", colour: "c-launch" },

@@ -56,7 +56,7 @@ pub(super) fn rest(facts: &Facts<'_>) -> Option<String> {
     let parts = [
         ("because others are close to it", t.combination),
         ("until the first wave of blocks has loaded, or while the last one computes", t.first_wave),
-        ("in the tail of the launch", t.tail),
+        ("in the tail of the launch", t.tail - t.first_wave),
         ("to start the launch", if facts.limits("launch") { Seconds::ZERO } else { t.launch }),
     ];
     let parts: Vec<String> = parts
