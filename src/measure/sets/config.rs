@@ -83,6 +83,8 @@ pub(super) struct Configs {
     pub(super) groups: Names,
     /// Rows that are taken.
     pub(super) rows: usize,
+    /// Rows of which the condition says nothing.
+    pub(super) unsaid: usize,
     known: HashMap<(usize, usize), usize>,
 }
 
@@ -114,9 +116,15 @@ impl Configs {
         if !hold(&plan.conditions, row) {
             return Ok(());
         }
-        if let Some(when) = &plan.when
-            && when.value(row, Numbers::Real)?.is_none_or(|holds| holds == 0.0)
-        {
+        let holds = match &plan.when {
+            Some(when) => when.value(row, Numbers::Real)?,
+            None => Some(1.0),
+        };
+        if holds == Some(0.0) {
+            return Ok(());
+        }
+        if holds.is_none() {
+            self.unsaid += usize::from(matches!(time(plan, row), Ok(Some(_))));
             return Ok(());
         }
         let Some(time) = time(plan, row)? else { return Ok(()) };

@@ -186,6 +186,7 @@ impl Reading<'_> {
                 data: self.name.to_owned(),
                 rows: count,
                 rows_taken: configs.rows,
+                rows_unsaid: configs.unsaid,
             },
             problems: problems(&configs),
             launches,

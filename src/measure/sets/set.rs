@@ -26,6 +26,8 @@ pub struct SetFacts {
     pub rows: usize,
     /// Rows that the set takes.
     pub rows_taken: usize,
+    /// Rows that are left out since `when` says nothing of them: a cell that it takes is empty.
+    pub rows_unsaid: usize,
 }
 
 /// A set of measured launches: configurations of kernels on devices, and which of them are compared.

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::super::check::{Tool, Warning};
+use super::super::units::counted;
 use super::worst::{WorstConfiguration, worst};
 use crate::launch::Candidate;
 use crate::measure::ValuePair;
@@ -123,6 +124,12 @@ fn report(mut found: PredictedSet, least: usize, most: usize, warnings: &mut Vec
     for empty in set.scopes.iter().filter(|s| s.configurations == 0) {
         let message = format!("{}: no row belongs to the part `{}`", set.facts.id, empty.name);
         warnings.push(Warning { code: "empty-part", message, place: None });
+    }
+    if set.facts.rows_unsaid > 0 {
+        let SetFacts { id, rows_unsaid: rows, .. } = &set.facts;
+        let message =
+            format!("{id}: `when` has an empty cell in {}, which are left out", counted(*rows, "row"));
+        warnings.push(Warning { code: "condition-unsaid", message, place: None });
     }
     if found.cases.is_empty() {
         let message = format!("{}: none of the configurations can be predicted", set.facts.id);
