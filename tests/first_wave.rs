@@ -1,6 +1,6 @@
 //! What the first wave of blocks loads, and what the last one computes, hides behind nothing.
 //!
-//! Goldens: times of mixbench on the MI100 and on an MI200 of 104 CUs (ROCm/omniperf, commit 717a21cf, MIT).
+//! Goldens: times of mixbench on the MI100 (ROCm/omniperf, commit 717a21cf, MIT).
 
 mod program;
 
@@ -18,7 +18,7 @@ fn term(result: &Value, name: &str) -> f64 {
     number(result, &format!("time_terms_s.{name}"))
 }
 
-/// Arithmetic that takes longer than the loads did not hide all of them: 34 to 150 us above what it takes by itself.
+/// Arithmetic that takes longer than the loads did not hide all of them: 34 to 50 us above what it takes by itself.
 #[test]
 fn long_sums_do_not_hide_all_loads() {
     let measured = [
@@ -27,7 +27,7 @@ fn long_sums_do_not_hide_all_loads() {
         ("mi100", "f64", 20, 128, 793.914),
         ("mi100", "f64", 20, 256, 1541.909),
         ("mi100", "half2", 24, 96, 318.077),
-        ("mi100", "half2", 24, 80, 270.4),
+        ("mi100", "half2", 24, 80, 270.398),
     ];
     for (device, variant, registers, iterations, us) in measured {
         let [registers, iterations] = [format!("REGISTERS={registers}"), format!("ITERATIONS={iterations}")];

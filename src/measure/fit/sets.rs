@@ -12,7 +12,7 @@ use crate::curve::{COEFFICIENTS, CoefficientSource, Fit, FittedOn, for_device};
 use crate::device::Device;
 use crate::measure::join::{Library, MeasuredGroup, estimator};
 use crate::measure::sets::{
-    ClockFactors, MeasuredSet, PredictedSet, RejectedConfiguration, SetGroup, SetScore, summaries,
+    ClockFactors, MeasuredSet, PredictedSet, RejectedConfiguration, SetFacts, SetGroup, SetScore, summaries,
 };
 use crate::parallel;
 use crate::quantity::Plain;
@@ -50,6 +50,8 @@ pub struct SetFitting {
 pub struct FittedSet {
     /// Its short name.
     pub id: String,
+    /// Rows that are left out since `when` says nothing of them.
+    pub rows_unsaid: usize,
     /// With the curves before.
     pub before: Vec<SetScore>,
     /// With those that were fitted to all sets, this one included.
@@ -109,8 +111,8 @@ pub fn fit_sets(
         let left_out = others.as_ref().map(|others| scores_with(set, library, &bases, &others.fits, least));
         let coefficients = others.as_ref().map(|others| coefficients(&others.fits[0])).unwrap_or_default();
         let (kept, of_device) = others.map(|others| kept(&others, set)).unwrap_or_default();
-        let id = set.set.facts.id.clone();
-        found.push(FittedSet { id, before, fitted, left_out, coefficients, kept, of_device });
+        let SetFacts { id, rows_unsaid, .. } = set.set.facts.clone();
+        found.push(FittedSet { id, rows_unsaid, before, fitted, left_out, coefficients, kept, of_device });
     }
     Ok(SetFitting { fits: all.fits, curves: all.curves, time: all.time, sets: found })
 }

@@ -117,6 +117,12 @@ pub fn set_validation_document(
     SetValidationDocument { schema: "wavecast/set-validation/1", tool: Tool::this(), model, sets, warnings }
 }
 
+/// That rows are left out of which the condition of a set says nothing.
+pub(super) fn unsaid(id: &str, rows: usize) -> Option<Warning> {
+    let message = format!("{id}: `when` takes an empty cell of {}; left out", counted(rows, "row"));
+    (rows > 0).then_some(Warning { code: "condition-unsaid", message, place: None })
+}
+
 fn report(mut found: PredictedSet, least: usize, most: usize, warnings: &mut Vec<Warning>) -> SetReport {
     let clock_factors = found.fit_clock();
     let scores = found.scores(least);
@@ -125,12 +131,7 @@ fn report(mut found: PredictedSet, least: usize, most: usize, warnings: &mut Vec
         let message = format!("{}: no row belongs to the part `{}`", set.facts.id, empty.name);
         warnings.push(Warning { code: "empty-part", message, place: None });
     }
-    if set.facts.rows_unsaid > 0 {
-        let SetFacts { id, rows_unsaid: rows, .. } = &set.facts;
-        let message =
-            format!("{id}: `when` has an empty cell in {}, which are left out", counted(*rows, "row"));
-        warnings.push(Warning { code: "condition-unsaid", message, place: None });
-    }
+    warnings.extend(unsaid(&set.facts.id, set.facts.rows_unsaid));
     if found.cases.is_empty() {
         let message = format!("{}: none of the configurations can be predicted", set.facts.id);
         warnings.push(Warning { code: "nothing-predicted", message, place: None });

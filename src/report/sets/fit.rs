@@ -8,6 +8,7 @@ use super::super::check::{Tool, Warning};
 use super::super::fit::{CurveDocument, between, curve, curves, short};
 use super::super::ranking::warnings;
 use super::super::table::{Align, Table};
+use super::document::unsaid;
 use super::tables::{percent, scope};
 use crate::curve::Fit;
 use crate::measure::fit::{FittedSet, SetFitting, TimeFitOutcome};
@@ -47,7 +48,7 @@ pub fn set_fit_document(fitting: &SetFitting) -> SetFitDocument {
         curves: fitting.curves.iter().map(curve).collect(),
         time: fitting.time.clone(),
         files: fitting.fits.clone(),
-        warnings: Vec::new(),
+        warnings: fitting.sets.iter().filter_map(|set| unsaid(&set.id, set.rows_unsaid)).collect(),
     }
 }
 
