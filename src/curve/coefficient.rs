@@ -208,7 +208,7 @@ macro_rules! optional {
 }
 
 /// All coefficients, in the order in which fits report them.
-pub static COEFFICIENTS: [Known; 43] = [
+pub static COEFFICIENTS: [Known; 45] = [
     optional!(time.dram_one_way, "B/s", Times, TimeFit::one_way, "one-way bandwidth of the memory"),
     optional!(
         time.thread_cycles,
@@ -307,6 +307,13 @@ pub static COEFFICIENTS: [Known; 43] = [
         Times,
         "part of what the first wave of blocks loads, or the last one computes, that nothing hides"
     ),
+    required!(
+        time.block_ways,
+        "",
+        Times,
+        "ways to memory and back that a block takes beside its own work, where others share its SM"
+    ),
+    required!(time.synced_block_ways, "", Times, "the same for kernels whose threads wait for each other"),
     required!(time.few_blocks, "", Times, "cost of few resident blocks, per block"),
     required!(volumes.partial_store, "", Stores, "sectors written in part that leave before the rest comes"),
     required!(volumes.partial_store_l2, "", Stores, "further writes to L2 for each of them"),

@@ -242,6 +242,12 @@ pub struct TimeFit {
     /// Part of what the first wave of blocks loads, or the last one computes, that nothing hides.
     #[serde(default = "defaults::none")]
     pub first_wave: CoefficientValue,
+    /// Ways to memory and back that a block takes beside its own work, where others share its SM.
+    #[serde(default = "defaults::none")]
+    pub block_ways: CoefficientValue,
+    /// The same where threads of a block wait for each other.
+    #[serde(default = "defaults::none")]
+    pub synced_block_ways: CoefficientValue,
     /// Cost of few resident blocks, per block.
     pub few_blocks: CoefficientValue,
     /// Cycles that the device takes to start a block; what the device file says if left out.

@@ -96,6 +96,7 @@ fn times_only_add(fit: &TimeFit) -> bool {
         &fit.run_bytes,
         &fit.incomplete_bytes,
         &fit.first_wave,
+        &fit.block_ways,
         &fit.few_blocks,
     ];
     let norms = [&fit.limiter_norm, &fit.latency_norm, &fit.core_norm, &fit.side_norm, &fit.fill_bytes];
@@ -103,6 +104,7 @@ fn times_only_add(fit: &TimeFit) -> bool {
         && norms.iter().all(|n| n.value > 0.0)
         // Whether there are barriers is not known yet, and the smaller exponent adds more.
         && (0.0..=fit.limiter_norm.value).contains(&fit.barrier_norm.value)
+        && fit.block_ways.value <= fit.synced_block_ways.value
         // Who only stores does not wait longer than who loads.
         && (0.0..=1.0).contains(&fit.store_only.value)
 }

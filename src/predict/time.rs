@@ -229,6 +229,12 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     // Between barriers a block loads or computes: one hides less of the other.
     let synced = of.path.barriers > Times::ZERO;
     let joined = if synced { fit.barrier_norm.value } else { fit.limiter_norm.value };
+    let ways = match of.occupancy.resident_per_sm(of.device, of.working_blocks) {
+        1 if of.occupancy.blocks_per_sm == 1 => 1.0,
+        1 => fit.block_ways.value.min(1.0),
+        _ if synced => fit.synced_block_ways.value,
+        _ => fit.block_ways.value,
+    };
     // What warps of an SM do side by side hides less of each other than what other parts of the device do.
     // Blocks that run at the same time wait at the same time.
     let of_sm = |busy: &[Seconds; 3], waves: f64| {
@@ -243,13 +249,10 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
         let waves = of.waves(imbalance) / of.waves(1.0);
         let busy = busy.map(|time| time * imbalance);
         let of_sm = of_sm(&busy, waves);
-        // Where no second block fits on an SM, no other block's work hides the way to memory, and both times add up.
-        let alone = if of.occupancy.blocks_per_sm > 1 {
-            Seconds::ZERO
-        } else {
-            norm(&busy, fit.core_norm.value) + way(of, fit) * waves
-        };
-        norm(&[of_sm.max(alone), memory, terms.fetch * imbalance], joined)
+        // One block after the other takes a place on an SM: none is through before its own work is done and what it
+        // loads has come, whatever other blocks do in the meantime.
+        let block = norm(&busy, fit.core_norm.value) * (1.0 / blocks_per_sm) + way(of, fit) * (waves * ways);
+        norm(&[of_sm.max(block), memory, terms.fetch * imbalance], joined)
     };
     let (even, core) = (join(1.0), join(of.imbalance()));
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.

@@ -25,6 +25,22 @@ pub struct StageWavefronts {
     pub tag: u32,
 }
 
+/// What lanes of one instruction touch, as far as it decides how long a wavefront takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaneReach {
+    /// Lanes that take part.
+    pub lanes: u32,
+    /// Distinct lines; none of shared memory.
+    pub lines: u32,
+}
+
+impl LaneReach {
+    /// Whether each wavefront has a line of its own, in which no more than two lanes are.
+    fn apart(self, data: u32) -> bool {
+        self.lines == data && self.lanes <= 2 * self.lines
+    }
+}
+
 /// What of a device decides about the first-level cache.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pipe {
@@ -88,13 +104,26 @@ impl Pipe {
 
     /// Cycles of the pipe for one instruction of global memory: the larger of both stages, and at
     /// least the time that a full warp takes.
-    pub fn cycles(&self, wavefronts: StageWavefronts, width: i64) -> f64 {
-        self.slower(wavefronts.data, wavefronts.tag).max(self.floor(width))
+    pub fn cycles(&self, wavefronts: StageWavefronts, reach: LaneReach, width: i64) -> f64 {
+        self.slower(wavefronts, reach).max(self.floor(width))
     }
 
-    /// Cycles of the slower stage.
-    pub(super) fn slower(&self, data: u32, tag: u32) -> f64 {
-        (f64::from(data) * self.wavefront).max(f64::from(tag))
+    /// The same of shared memory.
+    pub fn shared_cycles(&self, data: u32, width: i64) -> f64 {
+        (f64::from(data) * self.wavefront).max(self.shared_floor(width))
+    }
+
+    /// Cycles of the slower stage. A wavefront takes a single cycle where it has a line for itself and next to nothing of
+    /// it: Turing loads 32 lanes from 32 lines in 32 cycles (products of a matrix and a vector, RTX 2060), though conflicts
+    /// in shared memory cost it two cycles each, and so do lines from which more lanes are served (docs/fits.md, section 22).
+    pub(super) fn slower(&self, wavefronts: StageWavefronts, reach: LaneReach) -> f64 {
+        let each = if reach.apart(wavefronts.data) { self.wavefront.min(1.0) } else { self.wavefront };
+        (f64::from(wavefronts.data) * each).max(f64::from(wavefronts.tag))
+    }
+
+    /// Cycles that so many lanes take at least whose wavefronts in the data stage are known, whatever lines they are in.
+    pub(super) fn least(&self, data: u32, lanes: u32) -> f64 {
+        self.slower(StageWavefronts { data, tag: 0 }, LaneReach { lanes, lines: data })
     }
 
     /// Cycles in which a full warp passes, whatever it accesses. On Volta and later lanes limit that, elsewhere

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::counts::InstructionCounts;
 use super::layouts::{AccessShape, Layout, index};
-use super::pipe::Pipe;
+use super::pipe::{LaneReach, Pipe, StageWavefronts};
 use super::plan::{AddressPattern, AffinePlan};
 use crate::effort::{Spent, spend_on};
 use crate::footprint::remainder;
@@ -40,7 +40,8 @@ impl AccessShape {
 
     /// Cycles with so many tag wavefronts.
     fn cycles(&self, pipe: &Pipe, tag: u32, floor: f64) -> f64 {
-        let slower = pipe.slower(self.data, tag);
+        let reach = LaneReach { lanes: self.active, lines: self.lines };
+        let slower = pipe.slower(StageWavefronts { data: self.data, tag }, reach);
         if self.issues == 0.0 { slower } else { slower.max(floor) }
     }
 }
