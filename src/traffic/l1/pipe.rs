@@ -23,21 +23,14 @@ pub struct StageWavefronts {
     pub data: u32,
     /// Through the tag stage: distinct lines.
     pub tag: u32,
+    /// Whether each of the data stage has a line for itself, in which no more than two lanes are.
+    pub apart: bool,
 }
 
-/// What lanes of one instruction touch, as far as it decides how long a wavefront takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LaneReach {
-    /// Lanes that take part.
-    pub lanes: u32,
-    /// Distinct lines; none of shared memory.
-    pub lines: u32,
-}
-
-impl LaneReach {
-    /// Whether each wavefront has a line of its own, in which no more than two lanes are.
-    fn apart(self, data: u32) -> bool {
-        self.lines == data && self.lanes <= 2 * self.lines
+impl StageWavefronts {
+    /// Those of so many lanes that touch so many lines; of shared memory none.
+    pub(super) fn new([data, tag]: [u32; 2], lanes: u32, lines: u32) -> Self {
+        Self { data, tag, apart: lines == data && lanes <= 2 * lines }
     }
 }
 
@@ -88,42 +81,37 @@ impl Pipe {
 
     /// Wavefronts of a load or store of global memory, `width` bytes per lane.
     pub fn global(&self, lanes: Lanes, width: i64) -> StageWavefronts {
-        pieces(lanes, width, |lanes, width| StageWavefronts {
-            data: self.data(lanes, width),
-            tag: self.tag(lanes, width),
-        })
+        let stages = pieces(lanes, width, |lanes, width| [self.data(lanes, width), self.tag(lanes, width)]);
+        let (lines, _) =
+            spans::units(spans::of_lanes(lanes, width, self.line).into_iter(), self.line, |_| {});
+        StageWavefronts::new(stages, lanes.active.count_ones(), lines)
     }
 
     /// Wavefronts of a load or store of shared memory: bank conflicts alone.
     pub fn shared(lanes: Lanes, width: i64) -> StageWavefronts {
-        pieces(lanes, width, |lanes, width| StageWavefronts {
-            data: conflicts_by_group(lanes, width, shared_together(lanes, width)),
-            tag: 0,
-        })
+        let stages = pieces(lanes, width, |lanes, width| {
+            [conflicts_by_group(lanes, width, shared_together(lanes, width)), 0]
+        });
+        StageWavefronts::new(stages, lanes.active.count_ones(), 0)
     }
 
     /// Cycles of the pipe for one instruction of global memory: the larger of both stages, and at
     /// least the time that a full warp takes.
-    pub fn cycles(&self, wavefronts: StageWavefronts, reach: LaneReach, width: i64) -> f64 {
-        self.slower(wavefronts, reach).max(self.floor(width))
-    }
-
-    /// The same of shared memory.
-    pub fn shared_cycles(&self, data: u32, width: i64) -> f64 {
-        (f64::from(data) * self.wavefront).max(self.shared_floor(width))
+    pub fn cycles(&self, wavefronts: StageWavefronts, width: i64) -> f64 {
+        self.slower(wavefronts).max(self.floor(width))
     }
 
     /// Cycles of the slower stage. A wavefront takes a single cycle where it has a line for itself and next to nothing of
     /// it: Turing loads 32 lanes from 32 lines in 32 cycles (products of a matrix and a vector, RTX 2060), though conflicts
     /// in shared memory cost it two cycles each, and so do lines from which more lanes are served (docs/fits.md, section 22).
-    pub(super) fn slower(&self, wavefronts: StageWavefronts, reach: LaneReach) -> f64 {
-        let each = if reach.apart(wavefronts.data) { self.wavefront.min(1.0) } else { self.wavefront };
+    pub(super) fn slower(&self, wavefronts: StageWavefronts) -> f64 {
+        let each = if wavefronts.apart { self.wavefront.min(1.0) } else { self.wavefront };
         (f64::from(wavefronts.data) * each).max(f64::from(wavefronts.tag))
     }
 
     /// Cycles that so many lanes take at least whose wavefronts in the data stage are known, whatever lines they are in.
     pub(super) fn least(&self, data: u32, lanes: u32) -> f64 {
-        self.slower(StageWavefronts { data, tag: 0 }, LaneReach { lanes, lines: data })
+        self.slower(StageWavefronts::new([data, 0], lanes, data))
     }
 
     /// Cycles in which a full warp passes, whatever it accesses. On Volta and later lanes limit that, elsewhere
@@ -209,17 +197,16 @@ fn instructions(width: i64) -> i64 {
 }
 
 /// An access wider than an instruction is several, one after the other.
-fn pieces(lanes: Lanes, width: i64, one: impl Fn(Lanes, i64) -> StageWavefronts) -> StageWavefronts {
+fn pieces(lanes: Lanes, width: i64, one: impl Fn(Lanes, i64) -> [u32; 2]) -> [u32; 2] {
     if width <= WIDEST {
         return one(lanes, width.max(1));
     }
-    let mut total = StageWavefronts::default();
+    let mut total = [0_u32; 2];
     let mut from = 0;
     while from < width {
         let addresses: Vec<i64> = lanes.addresses.iter().map(|a| a.saturating_add(from)).collect();
         let part = one(Lanes { addresses: &addresses, active: lanes.active }, WIDEST.min(width - from));
-        total.data = total.data.saturating_add(part.data);
-        total.tag = total.tag.saturating_add(part.tag);
+        total = [total[0].saturating_add(part[0]), total[1].saturating_add(part[1])];
         from += WIDEST;
     }
     total

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::counts::InstructionCounts;
 use super::layouts::{AccessShape, Layout, index};
-use super::pipe::{LaneReach, Pipe, StageWavefronts};
+use super::pipe::{Pipe, StageWavefronts};
 use super::plan::{AddressPattern, AffinePlan};
 use crate::effort::{Spent, spend_on};
 use crate::footprint::remainder;
@@ -40,8 +40,7 @@ impl AccessShape {
 
     /// Cycles with so many tag wavefronts.
     fn cycles(&self, pipe: &Pipe, tag: u32, floor: f64) -> f64 {
-        let reach = LaneReach { lanes: self.active, lines: self.lines };
-        let slower = pipe.slower(StageWavefronts { data: self.data, tag }, reach);
+        let slower = pipe.slower(StageWavefronts::new([self.data, tag], self.active, self.lines));
         if self.issues == 0.0 { slower } else { slower.max(floor) }
     }
 }

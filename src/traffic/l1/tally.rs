@@ -3,7 +3,7 @@
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::lanes::Lanes;
 use super::patterns::{self, AccessesMet, MetNumber};
-use super::pipe::{LaneReach, Pipe, StageWavefronts};
+use super::pipe::{Pipe, StageWavefronts};
 use super::sectors::SectorSet;
 use super::spans::UnitRun;
 use crate::footprint::quotient;
@@ -133,9 +133,9 @@ impl<'a> WarpTally<'a> {
         let pipe = self.pipe;
         let Some(met) = self.met.get(met) else { return false };
         let mut one = InstructionCounts::of_lanes(active);
-        let wavefronts = StageWavefronts { data: met.data, tag: met.tag(base, pipe) };
-        let reach = (!shared).then(|| LaneReach { lanes: active.count_ones(), lines: met.lines });
-        one.cost(wavefronts, reach, instruction.width, pipe);
+        let stages = [met.data, met.tag(base, pipe)];
+        let wavefronts = StageWavefronts::new(stages, active.count_ones(), met.lines);
+        one.cost(wavefronts, shared, instruction.width, pipe);
         if !shared {
             one.reach(met.sectors, met.runs.len(), met.lines);
         }
@@ -154,15 +154,13 @@ impl<'a> WarpTally<'a> {
         let (pipe, width) = (self.pipe, instruction.width);
         let mut one = InstructionCounts::of_lanes(lanes.active);
         if shared {
-            one.cost(Pipe::shared(lanes, width), None, width, pipe);
+            one.cost(Pipe::shared(lanes, width), shared, width, pipe);
         } else {
+            one.cost(pipe.global(lanes, width), shared, width, pipe);
             let sectors = lanes.touched(width, pipe.sector);
             let number = |units: usize| u32::try_from(units).expect("a warp touches few units");
-            let lines = number(lanes.touched(width, pipe.line).len());
-            let reach = LaneReach { lanes: lanes.active.count_ones(), lines };
-            one.cost(pipe.global(lanes, width), Some(reach), width, pipe);
             let (sectors, runs) = (number(sectors.len()), patterns::runs(&sectors));
-            one.reach(sectors, runs.len(), lines);
+            one.reach(sectors, runs.len(), number(lanes.touched(width, pipe.line).len()));
             if let Some(union) = union_of(&mut self.unions, instruction, shared) {
                 union.add(sectors, runs.iter().copied(), weight);
             }
@@ -243,13 +241,14 @@ impl InstructionCounts {
         Self { issues: Times::new(1.0), lanes, ..Default::default() }
     }
 
-    /// Puts in what one instruction costs; one of shared memory reaches no lines.
-    fn cost(&mut self, wavefronts: StageWavefronts, reach: Option<LaneReach>, width: i64, pipe: &Pipe) {
+    /// Puts in what one instruction costs.
+    fn cost(&mut self, wavefronts: StageWavefronts, shared: bool, width: i64, pipe: &Pipe) {
         self.data = Wavefronts::new(f64::from(wavefronts.data));
         self.tag = Wavefronts::new(f64::from(wavefronts.tag));
-        let cycles = match reach {
-            Some(reach) => pipe.cycles(wavefronts, reach, width),
-            None => pipe.shared_cycles(wavefronts.data, width),
+        let cycles = if shared {
+            pipe.slower(wavefronts).max(pipe.shared_floor(width))
+        } else {
+            pipe.cycles(wavefronts, width)
         };
         self.cycles = Cycles::new(cycles);
     }
