@@ -126,7 +126,7 @@ impl Least {
                 _ => 1,
             };
             let lanes = u32::try_from(arrangement.count()).expect("a warp has few lanes");
-            (pipe.least(data, lanes), *warps)
+            (pipe.least(data, lanes, of.width), *warps)
         };
         let (mut loads, mut stores, mut warps) = (0.0, 0.0, 0.0);
         for (passes, of_kind) in kinds.iter().enumerate().map(of_kind) {

@@ -23,15 +23,16 @@ pub struct StageWavefronts {
     pub data: u32,
     /// Through the tag stage: distinct lines.
     pub tag: u32,
-    /// Whether each of the data stage has a line for itself, in which no more than two lanes are.
-    pub apart: bool,
+    /// Bytes that all lanes get, if no more than half of a line is touched in each pass through the data stage.
+    pub light: Option<u32>,
 }
 
-impl StageWavefronts {
-    /// Those of so many lanes that touch so many lines; of shared memory none.
-    pub(super) fn new([data, tag]: [u32; 2], lanes: u32, lines: u32) -> Self {
-        Self { data, tag, apart: lines == data && lanes <= 2 * lines }
-    }
+/// What the lanes of one instruction touch: of shared memory no sectors and lines.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Touched {
+    pub(super) lanes: u32,
+    pub(super) sectors: u32,
+    pub(super) lines: u32,
 }
 
 /// What of a device decides about the first-level cache.
@@ -82,17 +83,17 @@ impl Pipe {
     /// Wavefronts of a load or store of global memory, `width` bytes per lane.
     pub fn global(&self, lanes: Lanes, width: i64) -> StageWavefronts {
         let stages = pieces(lanes, width, |lanes, width| [self.data(lanes, width), self.tag(lanes, width)]);
-        let (lines, _) =
-            spans::units(spans::of_lanes(lanes, width, self.line).into_iter(), self.line, |_| {});
-        StageWavefronts::new(stages, lanes.active.count_ones(), lines)
+        let units = |unit| spans::units(spans::of_lanes(lanes, width, unit).into_iter(), unit, |_| {}).0;
+        let (sectors, lines) = (units(self.sector), units(self.line));
+        self.wavefronts(stages, Touched { lanes: lanes.active.count_ones(), sectors, lines }, width)
     }
 
     /// Wavefronts of a load or store of shared memory: bank conflicts alone.
     pub fn shared(lanes: Lanes, width: i64) -> StageWavefronts {
-        let stages = pieces(lanes, width, |lanes, width| {
+        let [data, tag] = pieces(lanes, width, |lanes, width| {
             [conflicts_by_group(lanes, width, shared_together(lanes, width)), 0]
         });
-        StageWavefronts::new(stages, lanes.active.count_ones(), 0)
+        StageWavefronts { data, tag, light: None }
     }
 
     /// Cycles of the pipe for one instruction of global memory: the larger of both stages, and at
@@ -101,17 +102,32 @@ impl Pipe {
         self.slower(wavefronts).max(self.floor(width))
     }
 
-    /// Cycles of the slower stage. A wavefront takes a single cycle where it has a line for itself and next to nothing of
-    /// it: Turing loads 32 lanes from 32 lines in 32 cycles (products of a matrix and a vector, RTX 2060), though conflicts
-    /// in shared memory cost it two cycles each, and so do lines from which more lanes are served (docs/fits.md, section 22).
-    pub(super) fn slower(&self, wavefronts: StageWavefronts) -> f64 {
-        let each = if wavefronts.apart { self.wavefront.min(1.0) } else { self.wavefront };
-        (f64::from(wavefronts.data) * each).max(f64::from(wavefronts.tag))
+    /// Passes through both stages, of which it matters as well what they touch.
+    pub(super) fn wavefronts(&self, [data, tag]: [u32; 2], of: Touched, width: i64) -> StageWavefronts {
+        let halves = 2 * i64::from(of.sectors) * self.sector <= i64::from(of.lines) * self.line;
+        let bytes = i64::from(of.lanes).saturating_mul(width);
+        let light = (halves && of.lines >= data).then(|| u32::try_from(bytes).unwrap_or(u32::MAX));
+        StageWavefronts { data, tag, light }
     }
 
-    /// Cycles that so many lanes take at least whose wavefronts in the data stage are known, whatever lines they are in.
-    pub(super) fn least(&self, data: u32, lanes: u32) -> f64 {
-        self.slower(StageWavefronts::new([data, 0], lanes, data))
+    /// Cycles of the slower stage. Where it takes the data stage two cycles for a row of banks (Turing), it takes one for
+    /// half a line: 32 lanes load from 32 lines in 32 cycles (products of a matrix and a vector, RTX 2060). But registers
+    /// get no more than half a row per cycle, and conflicts in shared memory cost two cycles each (docs/fits.md, section 22).
+    pub(super) fn slower(&self, wavefronts: StageWavefronts) -> f64 {
+        let data = f64::from(wavefronts.data);
+        let data = match wavefronts.light {
+            Some(bytes) => {
+                let home = f64::from(bytes) / (BANK * BANKS) as f64 * self.wavefront;
+                (data * self.wavefront.min(1.0)).max(home)
+            }
+            None => data * self.wavefront,
+        };
+        data.max(f64::from(wavefronts.tag))
+    }
+
+    /// Cycles that so many lanes take at least whose passes through the data stage are known, whatever lines they are in.
+    pub(super) fn least(&self, data: u32, lanes: u32, width: i64) -> f64 {
+        self.slower(self.wavefronts([data, 0], Touched { lanes, sectors: 0, lines: data }, width))
     }
 
     /// Cycles in which a full warp passes, whatever it accesses. On Volta and later lanes limit that, elsewhere

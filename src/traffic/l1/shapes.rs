@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::counts::InstructionCounts;
 use super::layouts::{AccessShape, Layout, index};
-use super::pipe::{Pipe, StageWavefronts};
+use super::pipe::{Pipe, Touched};
 use super::plan::{AddressPattern, AffinePlan};
 use crate::effort::{Spent, spend_on};
 use crate::footprint::remainder;
@@ -22,9 +22,9 @@ pub struct TagPasses {
 
 impl AccessShape {
     /// What one warp does, without tags and cycles where they depend on more than the shape.
-    fn counts(&self, pipe: &Pipe, floor: f64) -> InstructionCounts {
+    fn counts(&self, pipe: &Pipe, width: i64, floor: f64) -> InstructionCounts {
         let (tag, cycles) =
-            self.tag.map_or((0.0, 0.0), |tag| (f64::from(tag), self.cycles(pipe, tag, floor)));
+            self.tag.map_or((0.0, 0.0), |tag| (f64::from(tag), self.cycles(pipe, tag, width, floor)));
         let times = |n: u32| Times::new(f64::from(n));
         InstructionCounts {
             issues: Times::new(self.issues),
@@ -39,8 +39,9 @@ impl AccessShape {
     }
 
     /// Cycles with so many tag wavefronts.
-    fn cycles(&self, pipe: &Pipe, tag: u32, floor: f64) -> f64 {
-        let slower = pipe.slower(StageWavefronts::new([self.data, tag], self.active, self.lines));
+    fn cycles(&self, pipe: &Pipe, tag: u32, width: i64, floor: f64) -> f64 {
+        let touched = Touched { lanes: self.active, sectors: self.sectors, lines: self.lines };
+        let slower = pipe.slower(pipe.wavefronts([self.data, tag], touched, width));
         if self.issues == 0.0 { slower } else { slower.max(floor) }
     }
 }
@@ -121,8 +122,8 @@ impl<'a> AccessShapes<'a> {
         let first = remainder(address, self.period);
         let number = self.made.len();
         let shape = self.classes[class].shape(first, self.pattern, self.period, self.pipe);
-        let least = whole(shape.cycles(self.pipe, 0, self.floor));
-        let counts = shape.counts(self.pipe, self.floor);
+        let least = whole(shape.cycles(self.pipe, 0, self.pattern.width, self.floor));
+        let counts = shape.counts(self.pipe, self.pattern.width, self.floor);
         self.made.push(Made { shape, counts, least });
         self.numbers[class * self.alignments + index(address, self.period)] =
             u32::try_from(number).expect("there are fewer alignments than that");
@@ -162,7 +163,7 @@ impl<'a> AccessShapes<'a> {
         let mut sum = TagPasses::default();
         for tag in touched.each(from, lines) {
             sum.tag += Wavefronts::new(f64::from(tag));
-            sum.cycles += Cycles::new(shape.cycles(self.pipe, tag, self.floor));
+            sum.cycles += Cycles::new(shape.cycles(self.pipe, tag, self.pattern.width, self.floor));
         }
         sum
     }

@@ -3,7 +3,7 @@
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::lanes::Lanes;
 use super::patterns::{self, AccessesMet, MetNumber};
-use super::pipe::{Pipe, StageWavefronts};
+use super::pipe::{Pipe, StageWavefronts, Touched};
 use super::sectors::SectorSet;
 use super::spans::UnitRun;
 use crate::footprint::quotient;
@@ -134,7 +134,8 @@ impl<'a> WarpTally<'a> {
         let Some(met) = self.met.get(met) else { return false };
         let mut one = InstructionCounts::of_lanes(active);
         let stages = [met.data, met.tag(base, pipe)];
-        let wavefronts = StageWavefronts::new(stages, active.count_ones(), met.lines);
+        let touched = Touched { lanes: active.count_ones(), sectors: met.sectors, lines: met.lines };
+        let wavefronts = pipe.wavefronts(stages, touched, instruction.width);
         one.cost(wavefronts, shared, instruction.width, pipe);
         if !shared {
             one.reach(met.sectors, met.runs.len(), met.lines);
