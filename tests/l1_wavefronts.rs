@@ -113,3 +113,28 @@ fn contiguous_lanes_cost_what_their_bytes_take() {
         assert!((data - 2.0 * per_half).abs() < 1e-9);
     }
 }
+
+/// Half a line passes in a cycle on Turing, whose rows of banks take two: 32 rows of a matrix in 32 cycles (products with a
+/// vector, RTX 2060), though registers get no more than half a row, and whole lines, or words of all of a line, are rows.
+#[test]
+fn half_a_line_takes_turing_one_cycle() {
+    let loads: [(&str, i64, fn(i64) -> i64, f64); 7] = [
+        ("32 rows of a matrix", 4, |lane| 4096 * lane, 32.0),
+        ("two rows of 16", 4, |lane| 4096 * (lane / 16) + 4 * (lane % 16), 2.0),
+        ("four rows of 8", 4, |lane| 4096 * (lane / 8) + 4 * (lane % 8), 4.0),
+        ("one row", 4, |lane| 4 * lane, 2.0),
+        ("one word", 4, |_| 0, 2.0),
+        ("every eighth word of eight lines", 4, |lane| 32 * lane, 16.0),
+        ("a row of doubles", 8, |lane| 8 * lane, 4.0),
+    ];
+    let pipe = wavecast::traffic::l1::Pipe::new(&device("rtx-2080-ti"));
+    for (what, width, address, cycles) in loads {
+        let lanes: Vec<i64> = (0..32).map(address).collect();
+        let wavefronts = pipe.global(wavecast::traffic::l1::Lanes::all(&lanes), width);
+        let found = pipe.cycles(wavefronts, width);
+        assert!((found - cycles).abs() < 1e-9, "{what}: {found} {wavefronts:?}");
+    }
+    // Conflicts in shared memory take two cycles each: 5,900 rows of counters.
+    let column: Vec<i64> = (0..32).map(|lane| 4096 * lane).collect();
+    assert_eq!(wavecast::traffic::l1::Pipe::shared(wavecast::traffic::l1::Lanes::all(&column), 4).data, 32);
+}

@@ -97,6 +97,9 @@ pub struct Terms {
     pub tlb: Seconds,
     /// Starting blocks.
     pub dispatch: Seconds,
+    /// Part of `combination`: what blocks of an SM do not hide of each other's own work and way to memory, which each of
+    /// them takes one after the other.
+    pub blocks: Seconds,
     /// What limiters that are close to each other cost beyond the longest.
     pub combination: Seconds,
 }

@@ -252,9 +252,13 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
         // One block after the other takes a place on an SM: none is through before its own work is done and what it
         // loads has come, whatever other blocks do in the meantime.
         let block = norm(&busy, fit.core_norm.value) * (1.0 / blocks_per_sm) + way(of, fit) * (waves * ways);
-        norm(&[of_sm.max(block), memory, terms.fetch * imbalance], joined)
+        let all = |of_sm| norm(&[of_sm, memory, terms.fetch * imbalance], joined);
+        let hidden = all(of_sm);
+        let shown = if block > of_sm { all(block) - hidden } else { Seconds::ZERO };
+        (hidden + shown, shown)
     };
-    let (even, core) = (join(1.0), join(of.imbalance()));
+    let ((even, blocks), (core, _)) = (join(1.0), join(of.imbalance()));
+    terms.blocks = blocks;
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
     terms.tail = terms.first_wave + core * (1.0 + fit.few_blocks.value / blocks_per_sm) - even;
     let all = norm(&[even + terms.tail, terms.tlb, terms.dispatch], fit.side_norm.value);

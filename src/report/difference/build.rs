@@ -11,6 +11,8 @@ use crate::report::check::Tool;
 
 /// Terms that come after the longest of the others.
 const BESIDE: [&str; 3] = ["tail", "launch", "combination"];
+/// Parts of these, which add nothing beside them.
+const WITHIN: [&str; 2] = ["first_wave", "blocks"];
 /// The least relative change that counts as one.
 const SAME: f64 = 1e-9;
 
@@ -62,8 +64,10 @@ fn terms(a: &Side, b: &Side, scale: f64, difference: f64) -> Vec<TermDifference>
     let time = |side: &Side, name: &str| side.result.time_terms_s.get(name).copied().unwrap_or(0.0);
     let mut names: Vec<&String> = a.result.time_terms_s.keys().collect();
     names.extend(b.result.time_terms_s.keys().filter(|name| !a.result.time_terms_s.contains_key(*name)));
+    let (within, others): (Vec<&String>, Vec<&String>) =
+        names.into_iter().partition(|name| WITHIN.contains(&name.as_str()));
     let (beside, alone): (Vec<&String>, Vec<&String>) =
-        names.into_iter().partition(|name| BESIDE.contains(&name.as_str()));
+        others.into_iter().partition(|name| BESIDE.contains(&name.as_str()));
     let of_a: Vec<f64> = alone.iter().map(|name| time(a, name)).collect();
     let of_b: Vec<f64> = alone.iter().map(|name| time(b, name) * scale).collect();
     let effects = of_longest(&of_a, &of_b);
@@ -72,6 +76,7 @@ fn terms(a: &Side, b: &Side, scale: f64, difference: f64) -> Vec<TermDifference>
         .iter()
         .zip(effects)
         .chain(beside.iter().zip(added))
+        .chain(within.iter().map(|name| (name, 0.0)))
         .map(|(name, effect_s)| {
             let (a_s, b_s) = (time(a, name), time(b, name) * scale);
             let volume_factor = volume_factor(name, a, b);

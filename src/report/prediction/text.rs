@@ -110,6 +110,7 @@ fn time_table(r: &ResultDocument) -> Table {
         ("  first wave", t.first_wave, None),
         ("+ launch", t.launch, None),
         ("+ combination", t.combination, None),
+        ("  blocks", t.blocks, None),
     ];
     // Less than what two digits of a microsecond show is left out.
     for (name, time, limit) in rows.into_iter().filter(|row| row.1.abs().get() >= 5e-9) {

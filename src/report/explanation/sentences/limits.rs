@@ -54,7 +54,8 @@ pub(super) fn limiter(facts: &Facts<'_>) -> Option<String> {
 pub(super) fn rest(facts: &Facts<'_>) -> Option<String> {
     let (t, total) = (&facts.document.result.time_terms_s, facts.document.result.time_s);
     let parts = [
-        ("because others are close to it", t.combination),
+        ("because others are close to it", t.combination - t.blocks),
+        ("because each block takes its own work and its way to memory one after the other", t.blocks),
         ("until the first wave of blocks has loaded, or while the last one computes", t.first_wave),
         ("in the tail of the launch", t.tail - t.first_wave),
         ("to start the launch", if facts.limits("launch") { Seconds::ZERO } else { t.launch }),
