@@ -85,7 +85,7 @@ impl Pipe {
         let stages = pieces(lanes, width, |lanes, width| [self.data(lanes, width), self.tag(lanes, width)]);
         let units = |unit| spans::units(spans::of_lanes(lanes, width, unit).into_iter(), unit, |_| {}).0;
         let (sectors, lines) = (units(self.sector), units(self.line));
-        self.wavefronts(stages, Touched { lanes: lanes.active.count_ones(), sectors, lines }, width)
+        self.wavefronts(stages, Touched { lanes: lanes.count(), sectors, lines }, width)
     }
 
     /// Wavefronts of a load or store of shared memory: bank conflicts alone.
