@@ -118,7 +118,8 @@ fn contiguous_lanes_cost_what_their_bytes_take() {
 /// vector, RTX 2060), though registers get no more than half a row, and whole lines, or words of all of a line, are rows.
 #[test]
 fn half_a_line_takes_turing_one_cycle() {
-    let loads: [(&str, i64, fn(i64) -> i64, f64); 7] = [
+    type Address = fn(i64) -> i64;
+    let loads: [(&str, i64, Address, f64); 7] = [
         ("32 rows of a matrix", 4, |lane| 4096 * lane, 32.0),
         ("two rows of 16", 4, |lane| 4096 * (lane / 16) + 4 * (lane % 16), 2.0),
         ("four rows of 8", 4, |lane| 4096 * (lane / 8) + 4 * (lane % 8), 4.0),
