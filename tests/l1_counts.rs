@@ -195,7 +195,7 @@ fn interior_blocks_of_a_star_are_exact() {
             ([1, 1, 1], [1, 1, 1]),
         ] {
             let case = Case::new(&star(dtype, pitch), block, fold);
-            for name in ["a100-40gb", "mi210", "rx-6900-xt", "gtx-480"] {
+            for name in ["a100-40gb", "rtx-2080-ti", "mi210", "rx-6900-xt", "gtx-480"] {
                 let (device, what) = (device(name), format!("{dtype} {pitch} {block:?} {fold:?} {name}"));
                 let counts = case.count(&device);
                 let items: i64 = block.iter().chain(&fold).product();

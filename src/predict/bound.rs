@@ -139,7 +139,7 @@ mod tests {
             let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(path).unwrap();
             let kernels = kernel::load(name, &text, &Default::default()).unwrap().kernels;
-            for device in ["v100", "a100", "a40", "mi300x", "rx-6900-xt"] {
+            for device in ["v100", "a100", "a40", "rtx-2080-ti", "mi300x", "rx-6900-xt"] {
                 let device = device::find(device, &[]).unwrap();
                 let odd = [[31, 3, 1], [24, 5, 2], [100, 1, 1]]
                     .map(|b| Candidate::shaped(Block::known(b), Fold::ONE));

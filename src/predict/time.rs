@@ -258,10 +258,13 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
         (hidden + shown, shown)
     };
     let ((even, blocks), (core, _)) = (join(1.0), join(of.imbalance()));
-    terms.blocks = blocks;
     // A slot of an SM stays empty until the last warp of its block ends and the next block is in.
     terms.tail = terms.first_wave + core * (1.0 + fit.few_blocks.value / blocks_per_sm) - even;
-    let all = norm(&[even + terms.tail, terms.tlb, terms.dispatch], fit.side_norm.value);
+    let with_side = |core| norm(&[core, terms.tlb, terms.dispatch], fit.side_norm.value);
+    let all = with_side(even + terms.tail);
+    if blocks > Seconds::ZERO {
+        terms.blocks = all - with_side(even - blocks + terms.tail);
+    }
     terms.combination = all - terms.tail - most;
     let seconds = all + terms.launch;
     let limiter = if terms.launch > most { Limiter::Launch } else { limiter };

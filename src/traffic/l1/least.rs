@@ -193,7 +193,7 @@ mod tests {
             let path = format!("{}/kernels/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
             let text = std::fs::read_to_string(path).unwrap();
             let kernel = crate::kernel::load(name, &text, &Default::default()).unwrap().kernels.remove(0);
-            for device in ["v100", "a100", "a40", "mi300x", "rx-6900-xt"] {
+            for device in ["v100", "a100", "a40", "rtx-2080-ti", "mi300x", "rx-6900-xt"] {
                 let device = device::find(device, &[]).unwrap();
                 for (block, fold) in [
                     ([32, 8, 1], Fold::ONE),
