@@ -1,14 +1,15 @@
 //! Counting for affine addresses: instructions, warps and blocks by shape and alignment.
 
+use super::access_shape::TagPasses;
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::distinct::StreamShapes;
-use super::pipe::{Pipe, low_half};
+use super::pipe::Pipe;
 use super::plan::{AffinePlan, PlannedAccess, Stream};
-use super::shapes::{AccessShapes, TagPasses};
+use super::shapes::AccessShapes;
 use super::starts::{Starts, WarpGroups};
 use super::unions;
 use crate::effort::{Spent, spend_on};
-use crate::footprint::{quotient, remainder};
+use crate::footprint::remainder;
 use crate::launch::NotRun;
 
 /// Most lines whose sets are looked up for one pattern; beyond, some warps stand for all.
@@ -38,7 +39,7 @@ pub fn count(plan: &AffinePlan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
         let starts = Starts::new(plan, &counts.blocks, stream.pattern)?;
         let mut of_stream = AccessShapes::new(plan, stream.pattern, pipe)?;
         let affordable = affordable(plan, stream, &starts, &mut of_stream)?;
-        let groups = starts.groups(plan.classes.len(), plan.period, pipe.line, affordable);
+        let groups = starts.groups(plan.period, pipe.line, affordable);
         let some = of_stream.by_set() && affordable < starts.all.len();
         counts.sampled |= some || stream.accesses.iter().any(|a| a.cut);
         let mut sums =
@@ -68,10 +69,7 @@ fn affordable(
     };
     let of_warp = stream.accesses.iter().map(of_access).fold(0, usize::saturating_add);
     let lines = match starts.all.first() {
-        Some(&(class, address)) => {
-            let shape = shapes.at(class, address)?;
-            shapes.lines(shape)
-        }
+        Some(&(class, address)) => shapes.at(class, address)?.lines(),
         None => 1,
     };
     Ok((MOST_LINES / of_warp.saturating_mul(lines).max(1)).max(1))
@@ -111,28 +109,16 @@ impl Sums<'_, '_> {
         let mut sum = InstructionCounts::default();
         for group in &self.groups.all {
             let shape = self.shapes.at(group.class, group.alignment.wrapping_add(address))?;
-            sum.add(self.shapes.counts(shape), group.warps as f64);
+            sum.add(shape.counts(), group.warps as f64);
         }
         self.known.push((remainder, sum));
         Ok(sum)
     }
 
-    /// What follows from lines.
+    /// What follows from lines; after [`aligned`](Self::aligned), which needs the shapes of all groups.
     fn passes(&mut self, address: i64) -> Result<TagPasses, Spent> {
-        spend_on(self.groups.all.len() + self.groups.looked_at(), STEPS_OF_GROUP)?;
-        let mut sum = TagPasses::default();
-        for group in &self.groups.all {
-            let lines = self.groups.lines(group);
-            if lines.is_empty() {
-                continue;
-            }
-            let address = group.alignment.wrapping_add(address);
-            let from = low_half(quotient(address, self.shapes.pipe.line));
-            let shape = self.shapes.at(group.class, address)?;
-            let passes = self.shapes.passes(shape, from, lines);
-            sum.tag += passes.tag * group.each;
-            sum.cycles += passes.cycles * group.each;
-        }
-        Ok(sum)
+        let groups = self.groups;
+        spend_on(groups.all.len() + groups.looked_at(), STEPS_OF_GROUP)?;
+        Ok(self.shapes.passes(groups, address))
     }
 }

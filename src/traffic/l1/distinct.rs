@@ -189,7 +189,9 @@ impl Union<'_, '_, '_> {
         for group in &known.all {
             spend_on(1 + groups.len(), 1)?;
             let alignment = remainder(group.alignment, self.pipe.sector);
-            let like = groups.iter_mut().find(|((class, a, _), ..)| *class == group.class && *a == alignment);
+            // Groups of a class follow each other.
+            let like =
+                groups.iter_mut().rev().find(|((class, a, _), ..)| *class == group.class && *a == alignment);
             match like {
                 Some(like) => like.1 += group.warps,
                 None => groups.push(((group.class, alignment, Vec::new()), group.warps, group.first)),

@@ -9,8 +9,9 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
+use super::access_shape::{AccessShape, PatternPipe};
 use super::lanes::{Lanes, MOST_LANES};
-use super::pipe::{Pipe, low_half};
+use super::pipe::{Pipe, Touched, low_half};
 use super::plan::AddressPattern;
 use super::spans::{self, UnitRun};
 use super::tags::TouchedLines;
@@ -21,23 +22,6 @@ use crate::space::Strides;
 
 /// Bytes that a thread remembers, about; beyond it forgets everything.
 const MOST_BYTES: usize = 4 << 20;
-
-/// A warp's access at one alignment.
-#[derive(Debug, Default)]
-pub struct AccessShape {
-    /// Whether any lane is active, as a number.
-    pub(super) issues: f64,
-    pub(super) active: u32,
-    pub(super) data: u32,
-    /// Tag wavefronts where they depend on nothing else.
-    pub(super) tag: Option<u32>,
-    /// Distinct sectors, runs of adjacent ones, and distinct lines.
-    pub(super) sectors: u32,
-    pub(super) runs: u32,
-    pub(super) lines: u32,
-    /// The lines, where tags depend on them; the same for all shapes with such lines.
-    pub(super) touched: Rc<RefCell<TouchedLines>>,
-}
 
 /// Distinct sectors of several accesses of a warp.
 #[derive(Debug, Clone, Copy)]
@@ -62,6 +46,7 @@ struct Key {
     rules: Rules,
     line: i64,
     sector: i64,
+    cycles: [u64; 2],
 }
 
 /// What all accesses of a class of warps in one pattern have in common.
@@ -90,7 +75,7 @@ pub type ChainList = Vec<(i64, i64)>;
 struct Memory {
     layouts: FxHashMap<Key, Rc<Layout>>,
     chains: FxHashMap<ChainList, u32>,
-    lines: FxHashMap<Vec<u32>, Rc<RefCell<TouchedLines>>>,
+    lines: FxHashMap<Vec<u32>, Rc<TouchedLines>>,
     /// Lists of chains that were numbered so far: no number is used again.
     numbered: u32,
     bytes: usize,
@@ -129,14 +114,14 @@ pub fn number_of(chains: ChainList) -> u32 {
 }
 
 /// What is known of lines.
-fn touched(lines: &[u32]) -> Rc<RefCell<TouchedLines>> {
+fn shared(lines: &[u32]) -> Rc<TouchedLines> {
     MEMORY.with_borrow_mut(|memory| {
         if let Some(known) = memory.lines.get(lines) {
             return Rc::clone(known);
         }
         let new = TouchedLines::new(lines);
         memory.bytes += new.weight() + size_of_val(lines);
-        let new = Rc::new(RefCell::new(new));
+        let new = Rc::new(new);
         memory.lines.insert(lines.to_vec(), Rc::clone(&new));
         new
     })
@@ -144,8 +129,14 @@ fn touched(lines: &[u32]) -> Rc<RefCell<TouchedLines>> {
 
 impl Layout {
     /// The layout of a class of warps in a pattern.
-    pub fn of_class(class: &WarpClass, pattern: AddressPattern, period: i64, pipe: &Pipe) -> Rc<Self> {
+    pub fn of_class(
+        class: &WarpClass,
+        pattern: AddressPattern,
+        period: i64,
+        of_pattern: PatternPipe,
+    ) -> Rc<Self> {
         let active = class.active[pattern.limit];
+        let pipe = of_pattern.pipe;
         let key = Key {
             arrangement: class.arrangement,
             active,
@@ -156,6 +147,7 @@ impl Layout {
             rules: pipe.rules,
             line: pipe.line,
             sector: pipe.sector,
+            cycles: of_pattern.key(),
         };
         MEMORY.with_borrow_mut(|memory| {
             memory.forget_if_full();
@@ -193,7 +185,13 @@ impl Layout {
     }
 
     /// The shape of an access whose first lane begins at `first`, a remainder of the period.
-    pub fn shape(&self, first: i64, pattern: AddressPattern, period: i64, pipe: &Pipe) -> Rc<AccessShape> {
+    pub fn shape(
+        &self,
+        first: i64,
+        pattern: AddressPattern,
+        period: i64,
+        pipe: PatternPipe,
+    ) -> Rc<AccessShape> {
         let place = index(first, period);
         if let Some(Some(known)) = self.shapes.borrow().get(place) {
             return Rc::clone(known);
@@ -210,12 +208,13 @@ impl Layout {
         new
     }
 
-    fn new_shape(&self, first: i64, pattern: AddressPattern, pipe: &Pipe) -> AccessShape {
+    fn new_shape(&self, first: i64, pattern: AddressPattern, of_pattern: PatternPipe) -> AccessShape {
+        let pipe = of_pattern.pipe;
         let data = self.data(first, pattern, pipe);
-        let active = Lanes { addresses: &self.lanes, active: self.active }.count();
-        let issues = if active == 0 { 0.0 } else { 1.0 };
+        let lanes = Lanes { addresses: &self.lanes, active: self.active }.count();
         if pattern.shared {
-            return AccessShape { issues, active, data, tag: Some(0), ..Default::default() };
+            let touched = Touched { lanes, sectors: 0, lines: 0 };
+            return AccessShape::new((data, Some(0)), touched, 0, Rc::default(), of_pattern);
         }
         let by_set = pipe.tags_by_set(pattern.width);
         let tag = (!by_set).then(|| {
@@ -225,14 +224,17 @@ impl Layout {
         let bytes = || self.bytes.iter().map(|span| span.moved(first));
         let (sectors, runs) = spans::units(bytes(), pipe.sector, |_| {});
         let base = quotient(first, pipe.line);
-        let mut numbers = Vec::with_capacity(if by_set { 2 * MOST_LANES } else { 0 });
+        // As many lines as all lanes can touch of at most 16 bytes each.
+        let mut numbers = [0; 2 * MOST_LANES];
+        let mut room = numbers.iter_mut();
         let (lines, _) = spans::units(bytes(), pipe.line, |line| {
-            if by_set {
-                numbers.push(low_half(line - base));
+            if let Some(number) = room.next().filter(|_| by_set) {
+                *number = low_half(line - base);
             }
         });
-        let touched = touched(&numbers);
-        AccessShape { issues, active, data, tag, sectors, runs, lines, touched }
+        let numbers = &numbers[..if by_set { lines as usize } else { 0 }];
+        let touched = Touched { lanes, sectors, lines };
+        AccessShape::new((data, tag), touched, runs, shared(numbers), of_pattern)
     }
 
     fn addresses(&self, first: i64) -> Vec<i64> {

@@ -4,6 +4,7 @@
 //! [`Pipe`] holds the rules for one warp-wide instruction; [`count`] applies them to all warps of a
 //! block, averaged over blocks that are aligned differently.
 
+mod access_shape;
 mod accesses;
 mod affine;
 mod blocks;

@@ -91,11 +91,8 @@ impl Met {
     }
 
     /// Tag wavefronts where the multiple of the period is this one.
-    pub(super) fn tag(&mut self, base: i64, pipe: &Pipe) -> u32 {
-        self.tag.unwrap_or_else(|| {
-            let sum = self.touched.sum(low_half(quotient(base, pipe.line)), &[0], 0);
-            u32::try_from(sum.all).expect("no more than there are lines")
-        })
+    pub(super) fn tag(&self, base: i64, pipe: &Pipe) -> u32 {
+        self.tag.unwrap_or_else(|| self.touched.tags(low_half(quotient(base, pipe.line))))
     }
 }
 

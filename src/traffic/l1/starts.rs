@@ -41,52 +41,56 @@ impl Starts {
 
     /// The starts by class and alignment. About `most` of them, and of each class at least one, stand for
     /// all where lines matter.
-    pub fn groups(&self, classes: usize, period: i64, line: i64, most: usize) -> WarpGroups {
-        let width = index(-1, period) + 1;
-        let mut numbers = vec![NONE; classes * width];
+    pub fn groups(&self, period: i64, line: i64, most: usize) -> WarpGroups {
+        let mut numbers = vec![NONE; index(-1, period) + 1];
         let mut all: Vec<WarpGroup> = Vec::with_capacity(self.all.len().min(MOST_GROUPS));
         let mut groups: Vec<u32> = Vec::with_capacity(self.all.len());
-        for (first, &(class, address)) in self.all.iter().enumerate() {
-            let number = &mut numbers[class * width + index(address, period)];
-            if *number == NONE {
-                *number = u32::try_from(all.len()).expect("there are fewer warps than that");
+        for of_class in self.all.chunk_by(|a, b| a.0 == b.0) {
+            // Each class has groups of its own.
+            numbers.fill(NONE);
+            let class = of_class[0].0;
+            for &(_, address) in of_class {
                 let alignment = remainder(address, period);
-                all.push(WarpGroup { class, alignment, first, warps: 0, lines: 0..0, each: 1.0 });
-            }
-            all[*number as usize].warps += 1;
-            groups.push(*number);
-        }
-        let share = self.share(most);
-        let mut chosen: Vec<usize> = Vec::with_capacity(self.all.len() / share + classes);
-        if share == 1 {
-            chosen.extend(0..self.all.len());
-        } else {
-            let mut from = 0;
-            for number in self.all.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len) {
-                let (places, each) = some_of(number, share);
-                for place in places {
-                    all[groups[from + place] as usize].each = each;
-                    chosen.push(from + place);
+                let number = &mut numbers[index(alignment, period)];
+                if *number == NONE {
+                    *number = u32::try_from(all.len()).expect("there are fewer warps than that");
+                    let first = groups.len();
+                    all.push(WarpGroup { class, alignment, first, warps: 0, each: 1.0, lines: 0..0 });
                 }
-                from += number;
+                all[*number as usize].warps += 1;
+                groups.push(*number);
             }
         }
-        // Of a group as many are chosen as there are, or fewer: it has room for all of them.
-        let mut from = 0;
-        for group in &mut all {
-            group.lines = from..from;
-            from += group.warps;
-        }
-        let mut lines = vec![0; from];
-        let looked_at = chosen.len();
-        for place in chosen {
-            let group = &mut all[groups[place] as usize];
-            lines[group.lines.end] =
-                low_half(quotient(self.all[place].1.wrapping_sub(group.alignment), line));
-            group.lines.end += 1;
-        }
+        let (lines, looked_at) = self.look(&mut all, &groups, line, self.share(most));
         let step = step(&all, period);
         WarpGroups { all, lines, looked_at, step }
+    }
+
+    /// Notes in which lines of their groups those starts are that are looked at, one of each `share`. Says how many they
+    /// are, too.
+    fn look(&self, all: &mut [WarpGroup], groups: &[u32], line: i64, share: usize) -> (Vec<u32>, usize) {
+        // Of a group as many are looked at as there are, or fewer: it has room for all of them.
+        let mut room = 0;
+        for group in all.iter_mut() {
+            group.lines = room..room;
+            room += group.warps;
+        }
+        let mut lines = vec![0; room];
+        let mut looked_at = 0;
+        for of_class in places_by_class(&self.all) {
+            let from = of_class.len().saturating_sub(1).min(share - 1) / 2;
+            let chosen = (of_class.len() - from).div_ceil(share);
+            let each = of_class.len() as f64 / chosen.max(1) as f64;
+            looked_at += chosen;
+            for place in of_class.skip(from).step_by(share) {
+                let group = &mut all[groups[place] as usize];
+                let beyond = self.all[place].1.wrapping_sub(group.alignment);
+                lines[group.lines.end] = low_half(quotient(beyond, line));
+                group.lines.end += 1;
+                group.each = each;
+            }
+        }
+        (lines, looked_at)
     }
 
     /// One of how many starts to look at. No common divisor with the number of blocks, so that all blocks
@@ -101,11 +105,13 @@ impl Starts {
     }
 }
 
-/// Of so many starts of a class one of each `share`, and for how many each stands.
-fn some_of(class: usize, share: usize) -> (impl Iterator<Item = usize>, f64) {
-    let from = class.saturating_sub(1).min(share - 1) / 2;
-    let chosen = (class - from).div_ceil(share);
-    ((from..class).step_by(share), class as f64 / chosen.max(1) as f64)
+/// The places of the starts of each class: they follow each other.
+fn places_by_class(starts: &[(usize, i64)]) -> impl Iterator<Item = Range<usize>> {
+    let mut to = 0;
+    starts.chunk_by(|a, b| a.0 == b.0).map(move |of_class| {
+        to += of_class.len();
+        to - of_class.len()..to
+    })
 }
 
 /// Warps by class and alignment.
@@ -171,7 +177,7 @@ mod tests {
     use super::*;
 
     fn groups(all: &[(usize, i64)], most: usize) -> WarpGroups {
-        Starts { all: all.to_vec(), blocks: 1 }.groups(2, 128, 128, most)
+        Starts { all: all.to_vec(), blocks: 1 }.groups(128, 128, most)
     }
 
     #[test]
@@ -188,7 +194,7 @@ mod tests {
     fn some_stand_for_all_of_a_class() {
         // 6 warps of one class in 2 blocks, at most 3 wanted: every third, as every second were one block.
         let all: Vec<(usize, i64)> = (0..6).map(|i| (0, i * 128)).chain([(1, 64)]).collect();
-        let found = Starts { all, blocks: 2 }.groups(2, 128, 128, 3);
+        let found = Starts { all, blocks: 2 }.groups(128, 128, 3);
         let of = |i: usize| (found.all[i].each, found.lines(&found.all[i]).to_vec());
         assert_eq!(of(0), (3.0, vec![1, 4]));
         assert_eq!(of(1), (1.0, vec![0]));

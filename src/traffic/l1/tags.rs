@@ -5,6 +5,8 @@
 //! alike, and of those into whose upper bits a one is carried alike, too: how many lines meet in a set then depends
 //! on nothing but the lower bits of the move and the set of what the carry changes. Few moves differ in that.
 
+use std::cell::{Cell, OnceCell};
+
 use super::sets::{self, LineChunks, TOGETHER};
 
 /// Most bits of a move that are told apart; lines that spread further are looked up each time.
@@ -16,7 +18,7 @@ const PAYS: usize = 16;
 const MEETING: u32 = 0x8888_8888;
 
 /// The lines of a warp, and what is known of how often they meet.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct TouchedLines {
     /// The lines relative to that in which the first lane begins, ascending, and zeros up to a whole chunk.
     chunks: Vec<[u32; TOGETHER]>,
@@ -24,13 +26,13 @@ pub struct TouchedLines {
     kind: Kind,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 enum Kind {
     /// None or one, which meets no other.
     #[default]
     Single,
-    /// Two neighbours.
-    Pair,
+    /// Two neighbours, the second of which is so many lines from that in which the first lane begins.
+    Pair(u32),
     /// Lines that lie near each other.
     Near(Near),
     /// Others.
@@ -38,38 +40,53 @@ enum Kind {
 }
 
 /// What is known of lines that lie near each other.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Near {
-    /// Bits of a move that are told apart.
+    /// The first of them.
+    lowest: u32,
+    /// Bits of a move that are told apart, and the same as a mask.
     bits: u32,
+    mask: u32,
     /// The set of what a carry changes, by the number of ones that it passes.
     carries: [u8; 33],
-    /// Wavefronts by the lower bits and the set of the carry; 0 where not yet known. Empty until it was asked for so
-    /// many that it pays.
-    known: Vec<u8>,
-    asked: usize,
+    /// Wavefronts by the lower bits and the set of the carry; 0 where not yet known. Made when it was asked for so many
+    /// that it pays.
+    known: OnceCell<Box<[Cell<u8>]>>,
+    asked: Cell<usize>,
 }
 
-/// Tag wavefronts of several warps, added up.
+/// Tag wavefronts and cycles of several warps, added up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TagSum {
-    /// All of them.
+    /// Tag wavefronts.
     pub all: u64,
-    /// How many of each warp are more than it has time for anyway, added up.
-    pub beyond: u64,
+    /// Cycles, of each warp as many as tag wavefronts or the least that it takes anyway.
+    pub cycles: u64,
 }
 
 impl TagSum {
     /// Of so many warps that each take so many.
     fn alike(warps: usize, tags: u32, least: u32) -> Self {
         let warps = warps as u64;
-        Self { all: warps * u64::from(tags), beyond: warps * u64::from(tags.saturating_sub(least)) }
+        Self { all: warps * u64::from(tags), cycles: warps * u64::from(tags.max(least)) }
     }
+}
 
-    fn add(&mut self, tags: u32, least: u32) {
-        self.all += u64::from(tags);
-        self.beyond += u64::from(tags.saturating_sub(least));
-    }
+/// Of warps one by one; so many that the sums do not come near to 64 bits.
+#[inline]
+fn add_up(lines: &[u32], least: u32, tags: impl Fn(u32) -> u32) -> TagSum {
+    lines.iter().fold(TagSum::default(), |TagSum { all, cycles }, &line| {
+        let tags = tags(line);
+        TagSum { all: all.wrapping_add(tags.into()), cycles: cycles.wrapping_add(tags.max(least).into()) }
+    })
+}
+
+/// Whether a line has the same set as the one before it, as a number; without branches, so that compilers use vector
+/// instructions.
+#[inline]
+fn meet(second: u32) -> u32 {
+    let lowest = second & second.wrapping_neg();
+    u32::from(lowest & MEETING != 0) | u32::from(second == 0)
 }
 
 impl TouchedLines {
@@ -78,14 +95,15 @@ impl TouchedLines {
         let mut chunks = Vec::with_capacity(lines.len().div_ceil(TOGETHER));
         lines.iter().enumerate().for_each(|(place, &line)| sets::put(line, place, &mut chunks));
         let number = u32::try_from(lines.len()).expect("a warp touches few lines");
-        let spread = match (lines.first(), lines.last()) {
-            (Some(first), Some(last)) => last.wrapping_sub(*first),
-            _ => 0,
+        let (first, last) = match (lines.first(), lines.last()) {
+            (Some(first), Some(last)) => (*first, *last),
+            _ => (0, 0),
         };
+        let spread = last.wrapping_sub(first);
         let kind = match (number, spread, u32::BITS - spread.leading_zeros()) {
             (0 | 1, ..) => Kind::Single,
-            (2, 1, _) => Kind::Pair,
-            (..=255, _, bits) if bits <= MOST_BITS => Kind::Near(Near::new(bits)),
+            (2, 1, _) => Kind::Pair(last),
+            (..=255, _, bits) if bits <= MOST_BITS => Kind::Near(Near::new(first, bits)),
             _ => Kind::Far,
         };
         Self { chunks, number, kind }
@@ -97,59 +115,62 @@ impl TouchedLines {
         size_of::<Self>() + self.chunks.capacity() * size_of::<[u32; TOGETHER]>() + known
     }
 
-    /// Tag wavefronts where the first lane begins in line `first`.
+    /// Tag wavefronts of a warp whose first lane begins in line `first`.
+    pub fn tags(&self, first: u32) -> u32 {
+        match &self.kind {
+            Kind::Single => self.number,
+            Kind::Pair(second) => 1 + meet(second.wrapping_add(first)),
+            Kind::Near(near) => self.of_near(near, first),
+            Kind::Far => self.conflicts(first),
+        }
+    }
+
+    /// Adds up the tag wavefronts of warps whose first lanes begin in lines `from + l` for each `l` of `lines`, and their
+    /// cycles, of which each takes `least` whatever the tags.
+    #[inline]
+    pub fn sum(&self, from: u32, lines: &[u32], least: u32) -> TagSum {
+        match &self.kind {
+            Kind::Single => TagSum::alike(lines.len(), self.number, least),
+            Kind::Pair(second) => {
+                let second = second.wrapping_add(from);
+                let met =
+                    lines.iter().fold(0_u32, |met, line| met.wrapping_add(meet(second.wrapping_add(*line))));
+                let met = met as usize;
+                let (apart, together) =
+                    (TagSum::alike(lines.len() - met, 1, least), TagSum::alike(met, 2, least));
+                TagSum { all: apart.all + together.all, cycles: apart.cycles + together.cycles }
+            }
+            Kind::Near(near) => add_up(lines, least, |line| self.of_near(near, line.wrapping_add(from))),
+            Kind::Far => add_up(lines, least, |line| self.conflicts(line.wrapping_add(from))),
+        }
+    }
+
+    #[inline]
+    fn of_near(&self, near: &Near, first: u32) -> u32 {
+        let place = near.place(first);
+        match near.known.get().map_or(0, |known| known[place].get()) {
+            0 => self.find_out(near, place, first),
+            tags => u32::from(tags),
+        }
+    }
+
+    /// The same where it is not known yet.
+    #[cold]
+    fn find_out(&self, near: &Near, place: usize, first: u32) -> u32 {
+        let tags = self.conflicts(first);
+        if let Some(known) = near.if_it_pays() {
+            known[place].set(u8::try_from(tags).expect("no more than there are lines"));
+        }
+        tags
+    }
+
     fn conflicts(&self, first: u32) -> u32 {
         sets::conflicts(first, LineChunks { chunks: &self.chunks, number: self.number })
-    }
-
-    /// Adds up the tag wavefronts of warps whose first lanes begin in lines `from + l` for each `l` of `lines`.
-    #[inline]
-    pub fn sum(&mut self, from: u32, lines: &[u32], least: u32) -> TagSum {
-        match &mut self.kind {
-            Kind::Single => return TagSum::alike(lines.len(), self.number, least),
-            Kind::Pair => {
-                let second = from.wrapping_add(self.chunks[0][1]);
-                let mut meeting = 0;
-                for line in lines {
-                    let second = second.wrapping_add(*line);
-                    meeting += usize::from(second & second.wrapping_neg() & MEETING != 0 || second == 0);
-                }
-                let apart = TagSum::alike(lines.len() - meeting, 1, least);
-                let together = TagSum::alike(meeting, 2, least);
-                return TagSum { all: apart.all + together.all, beyond: apart.beyond + together.beyond };
-            }
-            Kind::Near(near) => {
-                if near.pays(lines.len()) {
-                    return near.sum(
-                        LineChunks { chunks: &self.chunks, number: self.number },
-                        from,
-                        lines,
-                        least,
-                    );
-                }
-            }
-            Kind::Far => (),
-        }
-        self.sum_one_by_one(from, lines, least)
-    }
-
-    #[cold]
-    fn sum_one_by_one(&self, from: u32, lines: &[u32], least: u32) -> TagSum {
-        let mut sum = TagSum::default();
-        for tags in self.each(from, lines) {
-            sum.add(tags, least);
-        }
-        sum
-    }
-
-    /// The same, one by one.
-    pub fn each(&self, from: u32, lines: &[u32]) -> impl Iterator<Item = u32> {
-        lines.iter().map(move |line| self.conflicts(line.wrapping_add(from)))
     }
 }
 
 impl Near {
-    fn new(bits: u32) -> Self {
+    fn new(lowest: u32, bits: u32) -> Self {
         let mut carries = [0; 33];
         for (ones, set) in (0_u32..).zip(&mut carries) {
             // Adding one to a number that ends in so many ones changes them and the next bit.
@@ -157,7 +178,8 @@ impl Near {
             let changed = u32::try_from(changed).expect("the mask leaves 32 bits");
             *set = u8::try_from(sets::set_of(changed)).expect("there are four sets");
         }
-        Self { bits, carries, known: Vec::new(), asked: 0 }
+        let mask = (1 << bits) - 1;
+        Self { lowest, bits, mask, carries, known: OnceCell::new(), asked: Cell::new(0) }
     }
 
     /// How many moves are told apart.
@@ -165,63 +187,19 @@ impl Near {
         4 << self.bits
     }
 
-    /// Whether it pays to remember, as so many are asked for.
-    #[inline]
-    fn pays(&mut self, more: usize) -> bool {
-        if self.known.is_empty() {
-            self.asked = self.asked.saturating_add(more);
-            if self.asked >= PAYS {
-                self.known = vec![0; self.entries()];
-            }
-        }
-        !self.known.is_empty()
+    /// Where to remember, if so many were asked for that it pays.
+    fn if_it_pays(&self) -> Option<&[Cell<u8>]> {
+        let asked = self.asked.get().saturating_add(1);
+        self.asked.set(asked);
+        (asked >= PAYS).then(|| &**self.known.get_or_init(|| vec![Cell::new(0); self.entries()].into()))
     }
 
-    /// The sum for the lines of this; what is not known yet is found out first.
+    /// The place of what is known where the first lane begins in this line.
     #[inline]
-    fn sum(&mut self, touched: LineChunks<'_>, from: u32, lines: &[u32], least: u32) -> TagSum {
-        match self.sum_of_known(touched, from, lines, least) {
-            Some(sum) => sum,
-            None => self.find_out(touched, from, lines, least),
-        }
-    }
-
-    /// The sum, if all of it is known.
-    #[inline]
-    fn sum_of_known(&self, touched: LineChunks<'_>, from: u32, lines: &[u32], least: u32) -> Option<TagSum> {
-        let lowest = from.wrapping_add(touched.chunks[0][0]);
-        let (mut all, mut beyond, mut fewest) = (0_u32, 0_u32, u8::MAX);
-        for line in lines {
-            let tags = self.known[self.place(line.wrapping_add(lowest))];
-            fewest = fewest.min(tags);
-            all = all.wrapping_add(u32::from(tags));
-            beyond = beyond.wrapping_add(u32::from(tags).saturating_sub(least));
-        }
-        // Each takes fewer than 256, so that the sums of so many fit.
-        (fewest > 0 && lines.len() < 1 << 24).then_some(TagSum { all: all.into(), beyond: beyond.into() })
-    }
-
-    #[cold]
-    fn find_out(&mut self, touched: LineChunks<'_>, from: u32, lines: &[u32], least: u32) -> TagSum {
-        let lowest = touched.chunks[0][0];
-        let mut sum = TagSum::default();
-        for line in lines {
-            let first = line.wrapping_add(from);
-            let place = self.place(first.wrapping_add(lowest));
-            if self.known[place] == 0 {
-                let tags = sets::conflicts(first, touched);
-                self.known[place] = u8::try_from(tags).expect("no more than there are lines");
-            }
-            sum.add(u32::from(self.known[place]), least);
-        }
-        sum
-    }
-
-    /// The place of what is known for this lowest line.
-    #[inline]
-    fn place(&self, lowest: u32) -> usize {
-        let lower = lowest & ((1 << self.bits) - 1);
-        let ones = (lowest >> self.bits).trailing_ones();
+    fn place(&self, first: u32) -> usize {
+        let lowest = first.wrapping_add(self.lowest);
+        let lower = lowest & self.mask;
+        let ones = lowest.wrapping_shr(self.bits).trailing_ones();
         (lower as usize) << 2 | usize::from(self.carries[ones as usize])
     }
 }
@@ -233,7 +211,7 @@ mod tests {
 
     /// Lines near each other, far apart, in rows, around the end of all numbers: as looked up one by one.
     #[test]
-    fn sums_are_those_of_the_lines_one_by_one() {
+    fn tags_are_those_of_the_lines_looked_up() {
         let mut random = Random::new(7);
         let mut below = |n: usize| u32::try_from(random.below(n)).unwrap();
         for round in 0..4000 {
@@ -249,7 +227,7 @@ mod tests {
                 }));
             }
             lines.truncate(number);
-            let mut touched = TouchedLines::new(&lines);
+            let touched = TouchedLines::new(&lines);
             let from = match round % 3 {
                 0 => below(5000),
                 1 => (1 << (3 + below(29))) - below(7),
@@ -257,13 +235,15 @@ mod tests {
             };
             let starts: Vec<u32> = (0..50).map(|i: u32| i * i * below(700) % 4096).collect();
             let least = below(4);
+            let expected = add_up(&starts, least, |line| touched.conflicts(line.wrapping_add(from)));
+            // The second time they may be remembered.
             for _ in 0..2 {
-                let sum = touched.sum(from, &starts, least);
-                let mut expected = TagSum::default();
-                for tags in touched.each(from, &starts) {
-                    expected.add(tags, least);
-                }
-                assert_eq!(sum, expected, "{lines:?} {from}");
+                let one_by_one = add_up(&starts, least, |line| touched.tags(line.wrapping_add(from)));
+                assert_eq!(
+                    [touched.sum(from, &starts, least), one_by_one],
+                    [expected; 2],
+                    "{lines:?} {from}"
+                );
             }
         }
     }
@@ -271,13 +251,12 @@ mod tests {
     /// Every move by which a carry can pass, for two neighbours.
     #[test]
     fn neighbours_meet_where_their_sets_are_one() {
-        let mut touched = TouchedLines::new(&[0, 1]);
+        let touched = TouchedLines::new(&[0, 1]);
         let near_powers =
             (0..32).flat_map(|bit| (0..9_u32).map(move |i| (1_u32 << bit).wrapping_sub(4).wrapping_add(i)));
         for first in near_powers {
-            let sum = touched.sum(first, &[0], 1);
             let meet = sets::set_of(first) == sets::set_of(first.wrapping_add(1));
-            assert_eq!(sum, TagSum { all: 1 + u64::from(meet), beyond: u64::from(meet) }, "{first}");
+            assert_eq!(touched.tags(first), 1 + u32::from(meet), "{first}");
         }
     }
 }
