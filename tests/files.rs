@@ -276,3 +276,34 @@ fn what_cannot_be_written_is_a_failure() {
     assert!(stderr(&wrong).contains("missing.yaml"), "who cannot be told as a program is told as a person");
     std::fs::remove_dir_all(folder).unwrap();
 }
+
+/// Linux opens a directory as a file, so that only reading fails: that is no failure of the output, and says what to do.
+#[test]
+fn directories_are_no_files() {
+    let folder = folder("directories");
+    std::fs::create_dir(folder.join("kernels")).unwrap();
+    for command in [
+        "rank kernels -d a100",
+        "check kernels",
+        "read kernels",
+        "emit kernels",
+        "compare kernels -d a100",
+        "validate kernels -d a100",
+        "fit kernels",
+        "import kernels",
+        "batch kernels",
+        "cache-probe kernels",
+        "trace info kernels",
+        "trace reuse kernels",
+    ] {
+        let output = run(&folder, &format!("wavecast {command}"));
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(2), "{command}: {said}");
+        assert!(said.contains("cannot read kernels: ") && said.contains("directory"), "{command}: {said}");
+        assert!(said.contains("name a file in it"), "{command}: {said}");
+    }
+    let into = run(&folder, "wavecast new star && wavecast rank star.yaml -d a100 -o kernels");
+    assert!(stderr(&into).contains("cannot write kernels: "), "{}", stderr(&into));
+    assert!(stderr(&into).contains("name a file in it"), "{}", stderr(&into));
+    std::fs::remove_dir_all(folder).unwrap();
+}

@@ -34,6 +34,7 @@ impl Failure {
     pub(super) fn file(code: &'static str, path: &Path, verb: &str, error: &io::Error) -> Self {
         let help = match error.kind() {
             ErrorKind::NotFound => Some("check the path; `-` reads standard input"),
+            ErrorKind::IsADirectory => Some("name a file in it"),
             ErrorKind::InvalidData => Some("the file must be UTF-8 text"),
             _ => None,
         };

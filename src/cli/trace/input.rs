@@ -155,6 +155,9 @@ impl TraceArguments {
                 let names: Vec<&str> = TraceFormat::NAMED.iter().map(|f| f.0).collect();
                 Some(format!("force one with --from: {}", names.join(", ")))
             }
+            ReadError::Empty => {
+                Some("`wavecast trace synth KERNEL` makes a trace of a kernel document".to_owned())
+            }
             ReadError::Memory { .. } => Some(
                 "raise it with --limit trace-memory=BYTES; `--blocks N` and `--max-threads` need less"
                     .to_owned(),

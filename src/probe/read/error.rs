@@ -86,7 +86,7 @@ impl LogError {
             LogError::Unsaid { .. } => Some(
                 "give --n ELEMENTS and --stride ELEMENTS, or name the file as in fermi-3073element-stride1.txt",
             ),
-            LogError::Malformed { .. } => Some(
+            LogError::Malformed { .. } | LogError::Empty => Some(
                 "a log has a line `ELEMENT CYCLES` for each load; `wavecast cache-probe --help` lists the formats",
             ),
             LogError::TooLarge { .. } => Some(
