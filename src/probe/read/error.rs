@@ -95,7 +95,7 @@ impl LogError {
             LogError::Sparse { .. } => {
                 Some("check the indices and n; a chase goes through its whole array, at least once")
             }
-            _ => None,
+            LogError::Io(_) => None,
         }
     }
 }
