@@ -287,6 +287,8 @@ fn silly_devices_have_answers_or_reasons() {
         "l1.capacity=1B",
         "sm.count=1",
         "l1.sector=3B",
+        "l1.line=1B",
+        "l1.line=3B",
         "dram.fetch=1B",
         "tlb.page=1B",
         "sm.count=1000000000000",

@@ -224,17 +224,14 @@ impl Layout {
         let bytes = || self.bytes.iter().map(|span| span.moved(first));
         let (sectors, runs) = spans::units(bytes(), pipe.sector, |_| {});
         let base = quotient(first, pipe.line);
-        // As many lines as all lanes can touch of at most 16 bytes each.
-        let mut numbers = [0; 2 * MOST_LANES];
-        let mut room = numbers.iter_mut();
+        let mut numbers = Vec::with_capacity(if by_set { 2 * MOST_LANES } else { 0 });
         let (lines, _) = spans::units(bytes(), pipe.line, |line| {
-            if let Some(number) = room.next().filter(|_| by_set) {
-                *number = low_half(line - base);
+            if by_set {
+                numbers.push(low_half(line - base));
             }
         });
-        let numbers = &numbers[..if by_set { lines as usize } else { 0 }];
         let touched = Touched { lanes, sectors, lines };
-        AccessShape::new((data, tag), touched, runs, shared(numbers), of_pattern)
+        AccessShape::new((data, tag), touched, runs, shared(&numbers), of_pattern)
     }
 
     fn addresses(&self, first: i64) -> Vec<i64> {

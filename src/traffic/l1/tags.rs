@@ -235,7 +235,12 @@ mod tests {
             };
             let starts: Vec<u32> = (0..50).map(|i: u32| i * i * below(700) % 4096).collect();
             let least = below(4);
-            let expected = add_up(&starts, least, |line| touched.conflicts(line.wrapping_add(from)));
+            let mut expected = TagSum::default();
+            for &line in &starts {
+                let tags = touched.conflicts(line.wrapping_add(from));
+                expected.all += u64::from(tags);
+                expected.cycles += u64::from(if tags > least { tags } else { least });
+            }
             // The second time they may be remembered.
             for _ in 0..2 {
                 let one_by_one = add_up(&starts, least, |line| touched.tags(line.wrapping_add(from)));
@@ -257,6 +262,8 @@ mod tests {
         for first in near_powers {
             let meet = sets::set_of(first) == sets::set_of(first.wrapping_add(1));
             assert_eq!(touched.tags(first), 1 + u32::from(meet), "{first}");
+            let both = 1 + u64::from(meet);
+            assert_eq!(touched.sum(first, &[0], 1), TagSum { all: both, cycles: both }, "{first}");
         }
     }
 }
