@@ -2,7 +2,9 @@
 //! cache for the next part or iteration, and how much is touched in all of them, each by itself.
 
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::pattern::Frame;
 use super::query::CoordRange as Values;
 use super::threads::{Addressing, FieldTouches};
 use crate::expr::Form;
@@ -20,13 +22,16 @@ impl FieldTouches {
     /// outermost `depth` loops around them.
     #[must_use]
     pub fn part(&self, positions: &Range<usize>, depth: usize) -> Self {
-        let mut frames = self.frames.clone();
-        for frame in &mut frames {
+        let middle = |frame: &Frame| {
+            let mut frame = frame.clone();
             for (_, from, to) in frame.loops.iter_mut().take(depth) {
                 *from = i64::midpoint(*from, *to);
                 *to = *from;
             }
-        }
+            frame
+        };
+        let frames =
+            if depth == 0 { Arc::clone(&self.frames) } else { self.frames.iter().map(middle).collect() };
         self.with(frames, self.patterns.iter().filter(|p| positions.contains(&p.position)).cloned().collect())
     }
 
@@ -65,7 +70,7 @@ impl FieldTouches {
             pattern.forms = [moved.into()].into();
             patterns.push(pattern);
         }
-        Some(self.with(self.frames.clone(), patterns))
+        Some(self.with(Arc::clone(&self.frames), patterns))
     }
 
     /// One iteration of the innermost loops, from the middle, for each nest of loops that there is. What
@@ -82,7 +87,7 @@ impl FieldTouches {
         let one = |nest: &&[Values]| {
             let of_nest = self.patterns.iter().filter(|p| self.frames[p.frame].loops == **nest);
             let all = self.part(&(0..usize::MAX), depth);
-            all.with(all.frames.clone(), of_nest.cloned().collect())
+            all.with(Arc::clone(&all.frames), of_nest.cloned().collect())
         };
         nests.iter().map(one).collect()
     }

@@ -58,7 +58,7 @@ pub struct FieldTouches {
     pub(super) addressing: Addressing,
     /// Bytes of an element.
     size: i64,
-    pub(super) frames: Vec<Frame>,
+    pub(super) frames: Arc<[Frame]>,
     pub(super) patterns: Arc<[Pattern]>,
     /// All patterns, if they are simple and exact bytes are addressed.
     pub(super) groups: Option<Arc<[Group]>>,
@@ -110,7 +110,7 @@ impl Threads<'_> {
             }
         }
         let size = self.kernel.field(field).dtype.bytes;
-        Ok(FieldTouches::new(usize::from(field.0), addressing, size, frames, patterns))
+        Ok(FieldTouches::new(usize::from(field.0), addressing, size, frames.into(), patterns))
     }
 
     /// The address in bytes, or the indices, fastest first.
@@ -179,7 +179,7 @@ impl FieldTouches {
         array: usize,
         addressing: Addressing,
         size: i64,
-        frames: Vec<Frame>,
+        frames: Arc<[Frame]>,
         patterns: Vec<Pattern>,
     ) -> Self {
         let bytes = addressing == Addressing::Linear;
@@ -212,7 +212,7 @@ impl FieldTouches {
     #[must_use]
     pub fn only(&self, kinds: &[AccessKind]) -> Self {
         let kept = self.patterns.iter().filter(|p| kinds.contains(&p.kind)).cloned().collect();
-        self.with(self.frames.clone(), kept)
+        self.with(Arc::clone(&self.frames), kept)
     }
 
     /// What counts as the same address.
@@ -221,7 +221,7 @@ impl FieldTouches {
     }
 
     /// Other accesses of the same field.
-    pub(super) fn with(&self, frames: Vec<Frame>, patterns: Vec<Pattern>) -> Self {
+    pub(super) fn with(&self, frames: Arc<[Frame]>, patterns: Vec<Pattern>) -> Self {
         let other = Self::new(self.array, self.addressing, self.size, frames, patterns);
         Self { wider: self.wider, ..other }
     }

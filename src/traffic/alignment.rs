@@ -51,6 +51,8 @@ struct Residues {
     /// Share of the blocks; 0 where no block is.
     shares: Vec<f64>,
     blocks: Vec<BlockIndex>,
+    /// The same as it was before the last axis.
+    before: (Vec<f64>, Vec<BlockIndex>),
 }
 
 impl Residues {
@@ -59,7 +61,7 @@ impl Residues {
         let different = usize::try_from(different).expect("a line has bytes");
         let mut shares = vec![0.0; different];
         shares[0] = 1.0;
-        Self { shares, blocks: vec![block; different] }
+        Self { shares, blocks: vec![block; different], before: Default::default() }
     }
 
     /// Each block together with those that follow it along an axis, of `count` in all.
@@ -75,9 +77,11 @@ impl Residues {
         let period = all / gcd(step, all);
         let looked_at = period.min(count);
         let first = (count - looked_at) / 2;
-        let (shares, blocks) = (std::mem::take(&mut self.shares), std::mem::take(&mut self.blocks));
-        self.shares = vec![0.0; different];
-        self.blocks.clone_from(&blocks);
+        let (shares, blocks) = &mut self.before;
+        std::mem::swap(shares, &mut self.shares);
+        self.shares.clear();
+        self.shares.resize(different, 0.0);
+        blocks.clone_from(&self.blocks);
         for i in first..first + looked_at {
             let like = count / period + i64::from(i % period < count % period);
             let share = like as f64 / count as f64;
@@ -118,10 +122,11 @@ impl Residues {
 
     /// What residues have in common first, then what every second one has, and so on; and what is left of
     /// single ones.
-    fn parted(&self, spread: i64, in_common: fn(Vec<f64>) -> f64) -> (Vec<Aligned>, Vec<Aligned>) {
+    fn parted(&self, spread: i64, in_common: fn(&mut [f64]) -> f64) -> (Vec<Aligned>, Vec<Aligned>) {
         let different = self.shares.len();
         let mut left = self.shares.clone();
         let mut found = Vec::new();
+        let mut of_class = Vec::with_capacity(different);
         let mut apart = 1;
         while apart < different {
             for first in 0..apart {
@@ -129,7 +134,9 @@ impl Residues {
                 if !class().all(|r| self.shares[r] > 0.0) {
                     continue;
                 }
-                let common = in_common(class().map(|r| left[r]).collect());
+                of_class.clear();
+                of_class.extend(class().map(|r| left[r]));
+                let common = in_common(&mut of_class);
                 let share = common * (different / apart) as f64;
                 if share.abs() >= LITTLE {
                     let spread = spread * whole(apart);
@@ -153,12 +160,12 @@ fn whole(residues: usize) -> i64 {
 }
 
 /// The smallest share.
-fn least(shares: Vec<f64>) -> f64 {
-    shares.into_iter().fold(f64::INFINITY, f64::min)
+fn least(shares: &mut [f64]) -> f64 {
+    shares.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// The share that more than half of them have; if there is none, as much as all have, or lack.
-fn common(mut shares: Vec<f64>) -> f64 {
+fn common(shares: &mut [f64]) -> f64 {
     shares.sort_unstable_by(f64::total_cmp);
     let middle = shares[shares.len() / 2];
     let like = shares.iter().filter(|s| (*s - middle).abs() < 1e-12).count();

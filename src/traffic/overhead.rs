@@ -39,11 +39,11 @@ impl Overhead {
 /// The addresses that a thread computes. Those of a field that differ in a constant only are related.
 #[derive(Debug, Default)]
 pub(super) struct Addresses<'p> {
-    /// The places of relatives among the constants.
+    /// The numbers of relatives.
     known: BTreeMap<Relatives<'p>, usize>,
-    /// What is constant in the elements of each.
-    constants: Vec<Vec<i64>>,
-    /// The last one and its place: the next one is mostly a copy of it, moved.
+    /// What is constant in an element, and whose it is.
+    constants: Vec<(usize, i64)>,
+    /// The last one and its number: the next one is mostly a copy of it, moved.
     last: Option<(FieldId, &'p Form<i64>, usize)>,
 }
 
@@ -52,35 +52,37 @@ type Relatives<'p> = (FieldId, &'p [(Term<i64>, i64)]);
 
 impl<'p> Addresses<'p> {
     pub(super) fn add(&mut self, field: FieldId, element: &'p Form<i64>) {
-        let place = match self.last {
-            Some((of, before, place)) if of == field && before.shares_terms(element) => place,
-            _ => *self.known.entry((field, element.terms())).or_insert_with(|| {
-                self.constants.push(Vec::new());
-                self.constants.len() - 1
-            }),
+        let number = match self.last {
+            Some((of, before, number)) if of == field && before.shares_terms(element) => number,
+            _ => {
+                let next = self.known.len();
+                *self.known.entry((field, element.terms())).or_insert(next)
+            }
         };
-        self.constants[place].push(*element.constant());
-        self.last = Some((field, element, place));
+        self.constants.push((number, *element.constant()));
+        self.last = Some((field, element, number));
     }
 
     /// How many of them have to be computed because the first of their relatives is too far, however few are taken as
     /// bases.
-    pub(super) fn far(&self, kernel: &Kernel) -> Times<PerThread> {
-        let far = |(&(field, _), &place): (&Relatives<'p>, &usize)| {
+    pub(super) fn far(&mut self, kernel: &Kernel) -> Times<PerThread> {
+        self.constants.sort_unstable();
+        let far = |(&(field, _), &number): (&Relatives<'p>, &usize)| {
+            let from = self.constants.partition_point(|&(of, _)| of < number);
+            let of_these = self.constants[from..].iter().take_while(|&&(of, _)| of == number);
             let field = kernel.field(field);
-            f64::from(further_bases(&self.constants[place], field.dtype.bytes)) * field.multiplicity as f64
+            let bases = further_bases(of_these.map(|&(_, constant)| constant), field.dtype.bytes);
+            f64::from(bases) * field.multiplicity as f64
         };
         Times::new(self.known.iter().map(far).sum())
     }
 }
 
-/// How many bases are needed beside the first one so that each element is near one.
-fn further_bases(elements: &[i64], bytes: i64) -> u32 {
-    let mut places: Vec<i128> = elements.iter().map(|e| i128::from(*e) * i128::from(bytes)).collect();
-    places.sort_unstable();
+/// How many bases are needed beside the first one so that each element is near one. Elements come in ascending order.
+fn further_bases(elements: impl Iterator<Item = i64>, bytes: i64) -> u32 {
     let mut bases = 0_u32;
     let mut reached = None;
-    for place in places {
+    for place in elements.map(|e| i128::from(e) * i128::from(bytes)) {
         if reached.is_none_or(|end| place > end) {
             bases += 1;
             // The base lies as far behind this one as it can, and reaches as far again.
@@ -93,15 +95,41 @@ fn further_bases(elements: &[i64], bytes: i64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expr::{Coord, Dim};
 
     #[test]
     fn a_base_reaches_eight_mebibytes_to_both_sides() {
         let reach = 2 * (1 << 20);
-        assert_eq!(further_bases(&[], 8), 0);
-        assert_eq!(further_bases(&[5, 5, 5], 8), 0);
-        assert_eq!(further_bases(&[-7, reach - 8], 8), 0);
-        assert_eq!(further_bases(&[-7, reach - 7], 8), 1);
-        // The same in any order; the last two are near each other.
-        assert_eq!(further_bases(&[2 * reach, 0, 2 * reach + 5, reach], 8), 2);
+        let further = |elements: &[i64]| further_bases(elements.iter().copied(), 8);
+        assert_eq!(further(&[]), 0);
+        assert_eq!(further(&[5, 5, 5]), 0);
+        assert_eq!(further(&[-7, reach - 8]), 0);
+        assert_eq!(further(&[-7, reach - 7]), 1);
+        // The last two are near each other.
+        assert_eq!(further(&[0, reach, 2 * reach, 2 * reach + 5]), 2);
+    }
+
+    /// Fields, and elements with others in between, in an order in which none of their addresses ascend.
+    #[test]
+    fn the_order_of_addresses_makes_no_difference() {
+        let text = "wavecast: 1\nkernel: k\nfields: {a: {dtype: f64, size: 1000}, b: {dtype: f64, size: 1000, multiplicity: 3}}\n\
+                    domain: {x: 100}\nbody: ['load a[x]', 'load b[x]']\n";
+        let kernel = crate::kernel::load("k", text, &Default::default()).unwrap().kernels.remove(0);
+        let reach = 2 * (1 << 20);
+        let thread = Form::coord(Coord::ThreadIdx(Dim::X));
+        let [of_thread, of_two] = [1, 2].map(|factor| {
+            [2 * reach, 0, 2 * reach + 5, reach]
+                .map(|constant| thread.times(&factor).unwrap().plus(&Form::int(constant)).unwrap())
+        });
+        let mut addresses = Addresses::default();
+        for place in 0..4 {
+            addresses.add(FieldId(0), &of_thread[place]);
+            addresses.add(FieldId(0), &of_two[place]);
+            if place != 1 {
+                addresses.add(FieldId(1), &of_thread[place]);
+            }
+        }
+        // Two further bases for each of the first two; of the last there are three arrays, each with one.
+        assert_eq!(addresses.far(&kernel), Times::new(2.0 + 2.0 + 3.0));
     }
 }

@@ -14,9 +14,6 @@ use serde::Serialize;
 use writer::JsonWriter;
 pub(crate) use writer::Layout;
 
-/// Bytes that there is room for at first: what most predictions take.
-const FIRST: usize = 1 << 12;
-
 /// A value as JSON, without an end of the line. All documents are written through here, in whichever layout, so that
 /// what writes each of them is compiled once.
 pub(crate) fn write_json<T: Serialize + ?Sized>(
@@ -41,7 +38,6 @@ pub fn json_line<T: Serialize + ?Sized>(value: &T) -> String {
 /// A value as JSON in a text.
 pub(crate) fn json_text<T: Serialize + ?Sized>(value: &T, layout: Layout) -> String {
     let mut writer = JsonWriter::new(layout, None);
-    writer.buffer.reserve(FIRST);
     value.serialize(&mut writer).expect("keys are texts, which is all that JSON asks");
     String::from_utf8(writer.buffer).expect("JSON of texts is text")
 }

@@ -8,6 +8,8 @@ use super::text::put_name;
 
 /// Bytes after which what is written goes on its way.
 const ENOUGH: usize = 1 << 15;
+/// Bytes that there is room for at first: what most predictions take.
+const FIRST: usize = 1 << 12;
 
 /// Where JSON has white space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +52,7 @@ pub(super) type Written = Result<(), Unwritable>;
 
 impl<'w> JsonWriter<'w> {
     pub(super) fn new(layout: Layout, out: Option<&'w mut dyn Write>) -> Self {
-        Self { buffer: Vec::new(), out, layout, depth: 0 }
+        Self { buffer: Vec::with_capacity(FIRST), out, layout, depth: 0 }
     }
 
     pub(super) fn put(&mut self, text: &str) {

@@ -56,7 +56,7 @@ impl<'a> PatternPipe<'a> {
 }
 
 /// A warp's access at one alignment.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct AccessShape {
     data: u32,
     touched: Touched,

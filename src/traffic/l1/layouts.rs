@@ -10,7 +10,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashMap;
 
 use super::access_shape::{AccessShape, PatternPipe};
-use super::lanes::{Lanes, MOST_LANES};
+use super::lanes::Lanes;
 use super::pipe::{Pipe, Touched, low_half};
 use super::plan::AddressPattern;
 use super::spans::{self, UnitRun};
@@ -61,10 +61,38 @@ pub struct Layout {
     span: i64,
     /// Data wavefronts by alignment to a bank, where they depend on no more than that.
     data: [Cell<Option<u32>>; 4],
-    /// By alignment.
-    shapes: RefCell<Vec<Option<Rc<AccessShape>>>>,
+    shapes: RefCell<KnownShapes>,
     /// By the number of a list of accesses and where the first of them begins in its sector.
     unions: RefCell<FxHashMap<(u32, i64), UnionSize>>,
+}
+
+/// Shapes by alignment, as far as they are known.
+#[derive(Debug, Default)]
+struct KnownShapes {
+    /// The number of the shape of each alignment; `NONE` where there is none yet, and empty before the first.
+    numbers: Vec<u16>,
+    all: Vec<AccessShape>,
+}
+
+const NONE: u16 = u16::MAX;
+
+impl KnownShapes {
+    fn get(&self, alignment: usize) -> Option<&AccessShape> {
+        // The number that stands for none is larger than that of any shape.
+        self.numbers.get(alignment).and_then(|&number| self.all.get(usize::from(number)))
+    }
+
+    /// Notes the shape of one of so many alignments. Says how many bytes more that takes.
+    fn insert(&mut self, alignment: usize, alignments: usize, shape: AccessShape) -> usize {
+        let mut bytes = size_of::<AccessShape>();
+        if self.numbers.is_empty() {
+            self.numbers.resize(alignments, NONE);
+            bytes += size_of_val(self.numbers.as_slice());
+        }
+        self.numbers[alignment] = u16::try_from(self.all.len()).expect("a period has few alignments");
+        self.all.push(shape);
+        bytes
+    }
 }
 
 /// Accesses that lie so close together that each lane touches all sectors from the first to the last, relative
@@ -165,7 +193,7 @@ impl Layout {
         let lanes: Vec<i64> =
             class.arrangement.lanes().iter().map(|lane| dot(lane, pattern.thread)).collect();
         let there = Lanes { addresses: &lanes, active: if pattern.shared { 0 } else { active } };
-        let bytes = spans::of_lanes(there, pattern.width, pipe.sector.min(pipe.line));
+        let bytes = spans::of_lanes(there, pattern.width, pipe.sector.min(pipe.line)).as_slice().to_vec();
         let reach = |low: i64, high: i64| high.checked_sub(low)?.checked_add(pattern.width);
         let ends = lanes.iter().min().zip(lanes.iter().max());
         // Further apart than 64 bits say is as far as anything can be.
@@ -184,31 +212,32 @@ impl Layout {
         &self.bytes
     }
 
-    /// The shape of an access whose first lane begins at `first`, a remainder of the period.
+    /// The shape of an access whose first lane begins at `first`, a remainder of the period. Lines are put together in
+    /// `room`.
     pub fn shape(
         &self,
         first: i64,
         pattern: AddressPattern,
         period: i64,
         pipe: PatternPipe,
-    ) -> Rc<AccessShape> {
+        room: &mut Vec<u32>,
+    ) -> AccessShape {
         let place = index(first, period);
-        if let Some(Some(known)) = self.shapes.borrow().get(place) {
-            return Rc::clone(known);
+        if let Some(known) = self.shapes.borrow().get(place) {
+            return known.clone();
         }
-        let new = Rc::new(self.new_shape(first, pattern, pipe));
-        let mut shapes = self.shapes.borrow_mut();
-        let mut bytes = size_of::<AccessShape>();
-        if shapes.is_empty() {
-            shapes.resize(index(-1, period) + 1, None);
-            bytes += size_of_val(shapes.as_slice());
-        }
-        remember(bytes);
-        shapes[place] = Some(Rc::clone(&new));
+        let new = self.new_shape(first, pattern, pipe, room);
+        remember(self.shapes.borrow_mut().insert(place, index(-1, period) + 1, new.clone()));
         new
     }
 
-    fn new_shape(&self, first: i64, pattern: AddressPattern, of_pattern: PatternPipe) -> AccessShape {
+    fn new_shape(
+        &self,
+        first: i64,
+        pattern: AddressPattern,
+        of_pattern: PatternPipe,
+        room: &mut Vec<u32>,
+    ) -> AccessShape {
         let pipe = of_pattern.pipe;
         let data = self.data(first, pattern, pipe);
         let lanes = Lanes { addresses: &self.lanes, active: self.active }.count();
@@ -224,14 +253,14 @@ impl Layout {
         let bytes = || self.bytes.iter().map(|span| span.moved(first));
         let (sectors, runs) = spans::units(bytes(), pipe.sector, |_| {});
         let base = quotient(first, pipe.line);
-        let mut numbers = Vec::with_capacity(if by_set { 2 * MOST_LANES } else { 0 });
+        room.clear();
         let (lines, _) = spans::units(bytes(), pipe.line, |line| {
             if by_set {
-                numbers.push(low_half(line - base));
+                room.push(low_half(line - base));
             }
         });
         let touched = Touched { lanes, sectors, lines };
-        AccessShape::new((data, tag), touched, runs, shared(&numbers), of_pattern)
+        AccessShape::new((data, tag), touched, runs, shared(room), of_pattern)
     }
 
     fn addresses(&self, first: i64) -> Vec<i64> {

@@ -83,7 +83,7 @@ impl Pipe {
     /// Wavefronts of a load or store of global memory, `width` bytes per lane.
     pub fn global(&self, lanes: Lanes, width: i64) -> StageWavefronts {
         let stages = pieces(lanes, width, |lanes, width| [self.data(lanes, width), self.tag(lanes, width)]);
-        let units = |unit| spans::units(spans::of_lanes(lanes, width, unit).into_iter(), unit, |_| {}).0;
+        let units = |unit| spans::units(spans::of_lanes(lanes, width, unit).iter(), unit, |_| {}).0;
         let (sectors, lines) = (units(self.sector), units(self.line));
         self.wavefronts(stages, Touched { lanes: lanes.count(), sectors, lines }, width)
     }
@@ -189,7 +189,7 @@ impl Pipe {
                 let mut chunks = Vec::new();
                 let bytes = spans::of_lanes(lanes, width, self.line);
                 let mut place = 0;
-                let (number, _) = spans::units(bytes.into_iter(), self.line, |line| {
+                let (number, _) = spans::units(bytes.iter(), self.line, |line| {
                     sets::put(low_half(line), place, &mut chunks);
                     place += 1;
                 });
@@ -257,7 +257,7 @@ fn conflicts_by_group(lanes: Lanes, width: i64, size: usize) -> u32 {
     let one = |number| {
         let mut banks = [0_u32; 32];
         let bytes = spans::of_lanes(lanes.part(number, size), width, BANK);
-        spans::units(bytes.into_iter(), BANK, |word| {
+        spans::units(bytes.iter(), BANK, |word| {
             if let Some(bank) = usize::try_from(word & (BANKS - 1)).ok().and_then(|b| banks.get_mut(b)) {
                 *bank += 1;
             }
@@ -271,7 +271,7 @@ fn conflicts_by_group(lanes: Lanes, width: i64, size: usize) -> u32 {
 fn lines_by_group(lanes: Lanes, width: i64, size: usize, line: i64) -> u32 {
     let one = |number| {
         let bytes = spans::of_lanes(lanes.part(number, size), width, line);
-        spans::units(bytes.into_iter(), line, |_| {}).0
+        spans::units(bytes.iter(), line, |_| {}).0
     };
     (0..lanes.groups(size)).map(one).fold(0, u32::saturating_add)
 }

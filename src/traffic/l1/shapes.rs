@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use super::access_shape::{AccessShape, PatternPipe, TagPasses};
+use super::lanes::MOST_LANES;
 use super::layouts::{Layout, index};
 use super::pipe::{Pipe, low_half};
 use super::plan::{AddressPattern, AffinePlan};
@@ -24,7 +25,9 @@ pub struct AccessShapes<'a> {
     alignments: usize,
     /// Number of the shape by class and alignment; `NONE` where there is none yet.
     numbers: Vec<u32>,
-    made: Vec<Rc<AccessShape>>,
+    made: Vec<AccessShape>,
+    /// Room for the lines of one.
+    lines: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -52,6 +55,7 @@ impl<'a> AccessShapes<'a> {
             alignments,
             numbers,
             made: Vec::with_capacity(MOST_MADE),
+            lines: Vec::with_capacity(2 * MOST_LANES),
         })
     }
 
@@ -62,7 +66,7 @@ impl<'a> AccessShapes<'a> {
 
     /// The shape of an access whose first lane begins at `address`.
     #[inline]
-    pub fn at(&mut self, class: usize, address: i64) -> Result<&Rc<AccessShape>, Spent> {
+    pub fn at(&mut self, class: usize, address: i64) -> Result<&AccessShape, Spent> {
         let place = class * self.alignments + index(address, self.period);
         if self.numbers[place] == NONE {
             self.make(class, address, place)?;
@@ -76,7 +80,8 @@ impl<'a> AccessShapes<'a> {
         spend_on(1, STEPS_OF_SHAPE)?;
         let first = remainder(address, self.period);
         self.numbers[place] = u32::try_from(self.made.len()).expect("there are fewer alignments than that");
-        self.made.push(self.classes[class].shape(first, self.pattern, self.period, self.pipe));
+        let layout = &self.classes[class];
+        self.made.push(layout.shape(first, self.pattern, self.period, self.pipe, &mut self.lines));
         Ok(())
     }
 

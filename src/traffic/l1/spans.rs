@@ -19,25 +19,57 @@ impl UnitRun {
     }
 }
 
+/// Spans of one warp, in place: they are looked at often and seldom kept.
+pub struct LaneSpans {
+    all: [UnitRun; MOST_LANES],
+    number: usize,
+}
+
+impl LaneSpans {
+    /// The spans, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = UnitRun> + '_ {
+        self.as_slice().iter().copied()
+    }
+
+    /// The same as a slice.
+    pub fn as_slice(&self) -> &[UnitRun] {
+        &self.all[..self.number]
+    }
+
+    /// The bytes of each active lane.
+    fn unjoined(lanes: Lanes, width: i64) -> Self {
+        let mut spans = Self { all: [UnitRun { first: 0, last: 0 }; MOST_LANES], number: 0 };
+        for (lane, &first) in lanes.addresses.iter().take(MOST_LANES).enumerate() {
+            if lanes.active >> lane & 1 == 1 {
+                spans.all[spans.number] = UnitRun { first, last: first.saturating_add(width - 1) };
+                spans.number += 1;
+            }
+        }
+        spans
+    }
+}
+
 /// The bytes of active lanes, `width` each, ascending. Gaps in which no `unit` has room are part of a
 /// span, so that the spans touch the same units as the lanes do, and units that are larger.
-pub fn of_lanes(lanes: Lanes, width: i64, unit: i64) -> Vec<UnitRun> {
-    let active =
-        lanes.addresses.iter().take(MOST_LANES).enumerate().filter(|(i, _)| lanes.active >> i & 1 == 1);
-    let mut all: Vec<UnitRun> =
-        active.map(|(_, &first)| UnitRun { first, last: first.saturating_add(width - 1) }).collect();
+pub fn of_lanes(lanes: Lanes, width: i64, unit: i64) -> LaneSpans {
+    let mut spans = LaneSpans::unjoined(lanes, width);
+    let all = &mut spans.all[..spans.number];
     if !all.is_sorted() {
         all.sort_unstable();
     }
-    // The next one begins where a whole unit does not fit before it.
-    all.dedup_by(|next, span| {
-        let near = next.first.saturating_sub(span.last) <= unit;
-        if near {
+    let mut last = 0;
+    for next in 1..all.len() {
+        let (next, span) = (all[next], &mut all[last]);
+        // The next one begins where a whole unit does not fit before it.
+        if next.first.saturating_sub(span.last) <= unit {
             span.last = span.last.max(next.last);
+        } else {
+            last += 1;
+            all[last] = next;
         }
-        near
-    });
-    all
+    }
+    spans.number = spans.number.min(last + 1);
+    spans
 }
 
 /// How many units of `unit` bytes spans of bytes touch, and in how many runs of adjacent ones. Calls `each`
@@ -75,7 +107,7 @@ mod tests {
                             let lanes = Lanes { addresses: &addresses, active };
                             let spans = of_lanes(lanes, width, unit);
                             let mut found = Vec::new();
-                            let (number, runs) = units(spans.into_iter(), unit, |u| found.push(u));
+                            let (number, runs) = units(spans.iter(), unit, |u| found.push(u));
                             let expected = lanes.touched(width, unit);
                             assert_eq!(found, expected, "{width} {unit} {stride} {row} {first}");
                             assert_eq!(number as usize, expected.len());

@@ -1,5 +1,7 @@
 //! The warps of a block: consecutive linear thread ids, x fastest, whatever the block's shape.
 
+use std::rc::Rc;
+
 use super::lanes::MOST_LANES;
 use crate::space::{Block, Extents, Strides, Thread};
 
@@ -12,7 +14,7 @@ pub struct WarpClass {
     /// How the lanes lie around the first.
     pub arrangement: Arrangement,
     /// Active lanes under each of the limits.
-    pub active: Vec<u64>,
+    pub active: Rc<[u64]>,
     /// Coordinates of the first lanes of its warps.
     pub firsts: Vec<Thread>,
 }
@@ -86,7 +88,9 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
     let all_whole = limits.iter().all(whole);
     let mut classes: Vec<WarpClass> = Vec::new();
     let (mut from, mut first) = (0, Thread::ZERO);
-    let mut active = vec![u64::MAX; limits.len()];
+    // Most warps are active alike.
+    let mut active: Rc<[u64]> = limits.iter().map(|_| u64::MAX).collect();
+    let mut of_warp = Vec::with_capacity(limits.len());
     // The lanes of the last arrangement: most warps have the same.
     let mut last: Option<(Arrangement, Vec<Thread>)> = None;
     while from < threads {
@@ -97,8 +101,10 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
                 Some((known, lanes)) if *known == arrangement => lanes,
                 _ => &last.insert((arrangement, arrangement.lanes())).1,
             };
-            for (active, limit) in active.iter_mut().zip(limits) {
-                *active = below(first, lanes, *limit);
+            of_warp.clear();
+            of_warp.extend(limits.iter().map(|limit| below(first, lanes, *limit)));
+            if *active != *of_warp {
+                active = of_warp.as_slice().into();
             }
         }
         let like = |known: &&mut WarpClass| known.arrangement == arrangement && known.active == active;
@@ -109,7 +115,7 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
             let left = usize::try_from((threads - from) / warp + 1).expect("blocks have few warps");
             let mut firsts = Vec::with_capacity(left.min(MOST_ALIKE));
             firsts.push(first);
-            classes.push(WarpClass { arrangement, active: active.clone(), firsts });
+            classes.push(WarpClass { arrangement, active: Rc::clone(&active), firsts });
         }
         from += count;
         first[0] += count;
@@ -169,7 +175,7 @@ mod tests {
     fn threads_beyond_a_limit_are_not_active() {
         let limits = [[40, 2, 9], [64, 2, 9]].map(Extents::from);
         let classes = classes(Block::known([64, 2, 2]), 32, &limits);
-        let active: Vec<_> = classes.iter().map(|c| (c.active.clone(), c.firsts.len())).collect();
+        let active: Vec<_> = classes.iter().map(|c| (c.active.to_vec(), c.firsts.len())).collect();
         assert_eq!(active, [(vec![0xffff_ffff, 0xffff_ffff], 4), (vec![0xff, 0xffff_ffff], 4)]);
     }
 }
