@@ -158,6 +158,6 @@ impl Tables {
         {
             self.0.push(Arc::clone(table));
         }
-        term.parts().into_iter().for_each(|f| self.form(f));
+        term.parts().for_each(|f| self.form(f));
     }
 }

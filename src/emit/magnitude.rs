@@ -36,7 +36,7 @@ fn magnitude(form: &Form<i64>, launch: &Launch, loops: &[i128]) -> i128 {
             let entries = table.values.iter().map(|&v| i128::from(v).abs()).max().unwrap_or(0);
             indices.iter().map(|i| magnitude(i, launch, loops)).fold(entries, i128::max)
         }
-        other => other.parts().iter().map(|f| magnitude(f, launch, loops)).max().unwrap_or(0),
+        other => other.parts().map(|f| magnitude(f, launch, loops)).max().unwrap_or(0),
     };
     let sum = form.terms().iter().map(|(t, c)| term(t).saturating_mul(i128::from(*c).abs()));
     sum.fold(i128::from(*form.constant()).abs(), i128::saturating_add)

@@ -37,7 +37,7 @@ pub use form::{Coefficient, Coord, Excess, Form, LookupTable, LoopId, Term};
 pub use fraction::{Fraction, lower_fraction};
 pub use lower::{Binding, Scope, lower, lower_condition};
 pub use parse::{parse_expression, parse_range};
-pub use range::expand_range;
+pub use range::{append_range, expand_range};
 pub(crate) use remainder::split as split_remainders;
 pub use scale::{LaunchAtom, LaunchSizes, Scale};
 pub use show::{Names, Show};

@@ -6,8 +6,20 @@ use crate::text::Diagnostic;
 
 /// All values of a range in order; an error if there are more than `most`.
 pub fn expand_range(range: &Range, env: &dyn Environment, most: usize) -> Result<Vec<i64>, Diagnostic> {
+    let mut values = Vec::new();
+    append_range(range, env, most, &mut values)?;
+    Ok(values)
+}
+
+/// The same behind other values.
+pub fn append_range(
+    range: &Range,
+    env: &dyn Environment,
+    most: usize,
+    values: &mut Vec<i64>,
+) -> Result<(), Diagnostic> {
     match range {
-        Range::Single(e) => Ok(vec![evaluate(e, env)?]),
+        Range::Single(e) => values.push(evaluate(e, env)?),
         Range::Span { from, to, step } => {
             let (first, last) = (evaluate(from, env)?, evaluate(to, env)?);
             let distance = step.as_ref().map_or(Ok(1), |s| evaluate(s, env))?;
@@ -26,7 +38,7 @@ pub fn expand_range(range: &Range, env: &dyn Environment, most: usize) -> Result
             }
             // Every value lies between first and last; its distance from first may not fit.
             let at = |i: i128| i64::try_from(i128::from(first) + i * i128::from(distance)).ok();
-            Ok((0..count).filter_map(at).collect())
+            values.extend((0..count).filter_map(at));
         }
         Range::Pow2 { from, to } => {
             let (first, last) = (evaluate(from, env)?, evaluate(to, env)?);
@@ -34,9 +46,10 @@ pub fn expand_range(range: &Range, env: &dyn Environment, most: usize) -> Result
                 let message = format!("pow2 starts at {first}; powers of two begin at 1");
                 return Err(Diagnostic::error("range-pow2", from.span, message));
             }
-            Ok((0..63).map(|i| 1_i64 << i).filter(|p| (first..=last).contains(p)).collect())
+            values.extend((0..63).map(|i| 1_i64 << i).filter(|p| (first..=last).contains(p)));
         }
     }
+    Ok(())
 }
 
 fn too_many(from: &Expr, to: &Expr, count: i128, most: usize) -> Diagnostic {

@@ -86,11 +86,7 @@ impl Along {
                 continue;
             }
             let Term::Floor(inner, divisor) = term else { return Err(Refusal::NotAffine) };
-            if inner
-                .terms()
-                .iter()
-                .any(|t| !matches!(t.0, Term::Coord(_)) && t.0.parts().into_iter().any(moves))
-            {
+            if inner.terms().iter().any(|t| !matches!(t.0, Term::Coord(_)) && t.0.parts().any(moves)) {
                 return Err(Refusal::NotAffine);
             }
             let rest = Rest::without(inner, ranges, run)?;

@@ -37,33 +37,29 @@ pub(super) struct Frame {
     pub(super) shape: Block,
 }
 
-impl Frame {
-    /// The boxes of points of a box of blocks.
-    pub(super) fn boxes(&self, block: &BlockBox, out: &mut Vec<Vec<CoordRange>>) -> Result<(), Refusal> {
-        let first = out.len();
-        out.push(self.loops.clone());
-        for d in Dim::ALL {
-            let choices = self.along(d, block)?;
-            let made = out.split_off(first);
-            for ranges in &made {
-                for choice in &choices {
-                    let mut with = Vec::with_capacity(ranges.len() + 6);
-                    with.extend_from_slice(ranges);
-                    with.extend_from_slice(choice);
-                    out.push(with);
-                }
-            }
-        }
-        Ok(())
-    }
+/// Ranges of block and thread along a dimension, or of both as one coordinate.
+type Along = [Option<CoordRange>; 2];
 
+impl Frame {
     /// The boxes of points of some boxes of blocks.
     pub(super) fn placed(&self, blocks: &[BlockBox]) -> Result<Vec<CoordRanges>, Refusal> {
         let mut boxes = Vec::with_capacity(blocks.len());
+        let mut ranges = Vec::with_capacity(self.loops.len() + 6);
         for block in blocks {
-            self.boxes(block, &mut boxes)?;
+            let [along_x, along_y, along_z] =
+                [self.along(Dim::X, block)?, self.along(Dim::Y, block)?, self.along(Dim::Z, block)?];
+            for x in along_x.iter().flatten() {
+                for y in along_y.iter().flatten() {
+                    for z in along_z.iter().flatten() {
+                        ranges.clear();
+                        ranges.extend_from_slice(&self.loops);
+                        [x, y, z].into_iter().for_each(|along| ranges.extend(along.iter().flatten()));
+                        boxes.push(CoordRanges::from(ranges.as_slice()));
+                    }
+                }
+            }
         }
-        Ok(boxes.into_iter().map(CoordRanges::from).collect())
+        Ok(boxes)
     }
 
     /// A form in terms of blocks and threads in them, along all dimensions.
@@ -84,28 +80,23 @@ impl Frame {
         })
     }
 
-    /// The ranges along a dimension: blocks that lie inside the domain, and one that it cuts.
-    fn along(&self, d: Dim, block: &BlockBox) -> Result<Vec<Vec<CoordRange>>, Refusal> {
+    /// The ranges along a dimension: of blocks that lie inside the domain, and of one that it cuts.
+    fn along(&self, d: Dim, block: &BlockBox) -> Result<[Option<Along>; 2], Refusal> {
         let i = d.index();
         let (shape, threads) = (self.shape[i], self.threads[i]);
         let (from, to) = (block.from[i], block.to[i]);
-        let mut choices = Vec::with_capacity(2);
+        let there = |along: Along| along.iter().flatten().all(|r| r.1 <= r.2).then_some(along);
         if self.joined[i] {
             let last = to.checked_mul(shape).ok_or(Refusal::Overflow)?.min(threads) - 1;
-            choices.push(vec![(Coord::Thread(d), from * shape, last)]);
-        } else {
-            let whole = threads / shape;
-            choices.push(vec![
-                (Coord::BlockIdx(d), from, to.min(whole) - 1),
-                (Coord::ThreadIdx(d), 0, shape - 1),
-            ]);
-            if (from..to).contains(&whole) {
-                let part = (Coord::ThreadIdx(d), 0, threads % shape - 1);
-                choices.push(vec![(Coord::BlockIdx(d), whole, whole), part]);
-            }
+            return Ok([there([Some((Coord::Thread(d), from * shape, last)), None]), None]);
         }
-        choices.retain(|ranges| ranges.iter().all(|r| r.1 <= r.2));
-        Ok(choices)
+        let whole = threads / shape;
+        let in_blocks = |from, to, last| {
+            there([Some((Coord::BlockIdx(d), from, to)), Some((Coord::ThreadIdx(d), 0, last))])
+        };
+        let inside = in_blocks(from, to.min(whole) - 1, shape - 1);
+        let cut = (from..to).contains(&whole).then(|| in_blocks(whole, whole, threads % shape - 1));
+        Ok([inside, cut.flatten()])
     }
 }
 
@@ -212,7 +203,7 @@ impl Draft {
 fn is_whole(form: &Form<i64>, d: Dim, size: i64) -> bool {
     let factor = |coord| form.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1);
     factor(Coord::ThreadIdx(d)).checked_mul(size) == Some(factor(Coord::BlockIdx(d)))
-        && form.terms().iter().all(|(term, _)| term.parts().iter().all(|part| is_whole(part, d, size)))
+        && form.terms().iter().all(|(term, _)| term.parts().all(|part| is_whole(part, d, size)))
 }
 
 fn cond_forms(cond: &Cond<i64>, test: &dyn Fn(&Form<i64>) -> bool) -> bool {

@@ -100,7 +100,7 @@ impl<'p> Part<'p> {
 fn indexes(term: &Term<i64>, coord: Coord) -> bool {
     match term {
         Term::Lookup(..) => term.mentions(&|c| c == coord),
-        _ => term.parts().into_iter().any(|f| f.terms().iter().any(|t| indexes(&t.0, coord))),
+        _ => term.parts().any(|f| f.terms().iter().any(|t| indexes(&t.0, coord))),
     }
 }
 

@@ -199,7 +199,33 @@ fn hash_of(feed: impl FnOnce(&mut FxHasher)) -> u64 {
 }
 
 /// Loads that are still in registers, by field and by a hash of what identifies them.
-type Loads = FxHashMap<FieldId, FxHashMap<u64, Vec<usize>>>;
+type Loads = FxHashMap<FieldId, FxHashMap<u64, Equals>>;
+
+/// Instructions with one hash, of which there is mostly one; in order.
+#[derive(Default)]
+struct Equals {
+    first: Option<usize>,
+    others: Vec<usize>,
+}
+
+impl Equals {
+    fn iter(&self) -> impl Iterator<Item = usize> + '_ {
+        self.first.into_iter().chain(self.others.iter().copied())
+    }
+
+    fn push(&mut self, instruction: usize) {
+        match self.first {
+            None => self.first = Some(instruction),
+            Some(_) => self.others.push(instruction),
+        }
+    }
+
+    /// Drops those from one on.
+    fn truncate(&mut self, from: usize) {
+        self.first = self.first.filter(|&i| i < from);
+        self.others.retain(|&i| i < from);
+    }
+}
 
 struct Folding<'a> {
     items: &'a [Item<Scale>],
@@ -247,7 +273,7 @@ impl Folding<'_> {
     fn forget_since(&mut self, first: usize, before: usize) {
         for (field, hash) in self.made.drain(before..) {
             if let Some(same) = self.loads.get_mut(&field).and_then(|l| l.get_mut(&hash)) {
-                same.retain(|&i| i < first);
+                same.truncate(first);
             }
         }
     }
@@ -309,7 +335,7 @@ impl Folding<'_> {
             let when = when.as_ref().map(|when| &when.0);
             let same = self.loads.entry(field).or_default().entry(hash).or_default();
             let mut earlier = None;
-            for &i in &*same {
+            for i in same.iter() {
                 let other = &self.instructions[i];
                 let alike = other.width == width && other.element == element && other.when.as_ref() == when;
                 if alike && (i >= self.loop_starts || covers(other, &items, clipped, self.items)?) {

@@ -9,10 +9,7 @@ impl Term<Scale> {
     pub(in crate::expr) fn mentions_grid(&self) -> bool {
         let divisor = if let Term::Floor(_, divisor) = self { divisor.mentions_grid() } else { false };
         divisor
-            || self
-                .parts()
-                .iter()
-                .any(|f| f.constant.mentions_grid() || f.terms.iter().any(|t| t.0.mentions_grid()))
+            || self.parts().any(|f| f.constant.mentions_grid() || f.terms.iter().any(|t| t.0.mentions_grid()))
     }
 
     /// The term for given launch sizes.

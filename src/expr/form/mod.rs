@@ -138,7 +138,7 @@ impl<C: Coefficient> Form<C> {
     pub fn is_fixed(&self) -> bool {
         let fixed = |term: &Term<C>| {
             let divisor = !matches!(term, Term::Floor(_, divisor) if divisor.as_int().is_none());
-            divisor && term.parts().iter().all(|f| f.is_fixed())
+            divisor && term.parts().all(|f| f.is_fixed())
         };
         self.constant.as_int().is_some() && self.terms.iter().all(|(t, c)| c.as_int().is_some() && fixed(t))
     }
@@ -324,32 +324,33 @@ impl<C: Coefficient> Form<C> {
 
 impl<C: Coefficient> Term<C> {
     /// The forms inside.
-    pub fn parts(&self) -> Vec<&Form<C>> {
-        match self {
-            Term::Coord(_) => Vec::new(),
-            Term::Floor(inner, _) => vec![inner],
-            Term::Min(a, b) | Term::Max(a, b) => vec![a, b],
-            Term::Lookup(_, indices) => indices.iter().collect(),
-        }
+    pub fn parts(&self) -> impl Iterator<Item = &Form<C>> {
+        let (first, second, others): (Option<&Form<C>>, Option<&Form<C>>, &[Form<C>]) = match self {
+            Term::Coord(_) => (None, None, &[]),
+            Term::Floor(inner, _) => (Some(inner), None, &[]),
+            Term::Min(a, b) | Term::Max(a, b) => (Some(a), Some(b), &[]),
+            Term::Lookup(_, indices) => (None, None, indices),
+        };
+        first.into_iter().chain(second).chain(others)
     }
 
     /// Number of parts.
     pub fn size(&self) -> usize {
         let divisor = if let Term::Floor(_, divisor) = self { divisor.size() } else { 0 };
-        1 + divisor + self.parts().iter().map(|f| f.size()).sum::<usize>()
+        1 + divisor + self.parts().map(Form::size).sum::<usize>()
     }
 
     /// How deep terms nest, this one included.
     pub fn depth(&self) -> usize {
         let divisor = if let Term::Floor(_, divisor) = self { divisor.depth() } else { 0 };
-        1 + self.parts().iter().map(|f| f.depth()).fold(divisor, usize::max)
+        1 + self.parts().map(Form::depth).fold(divisor, usize::max)
     }
 
     /// Whether a coordinate for which `test` holds occurs anywhere.
     pub fn mentions(&self, test: &dyn Fn(Coord) -> bool) -> bool {
         match self {
             Term::Coord(c) => test(*c),
-            _ => self.parts().iter().any(|f| f.mentions(test)),
+            _ => self.parts().any(|f| f.mentions(test)),
         }
     }
 

@@ -10,7 +10,8 @@ use super::symbols::Symbols;
 use super::template::Template;
 use super::visits::Visits;
 use crate::expr::{
-    Cond, Expr, Form, Kind, Range, Scale, Scope, SharedTerms, expand_range, lower, lower_condition,
+    Cond, Expr, Form, Kind, Range, Scale, Scope, SharedTerms, append_range, expand_range, lower,
+    lower_condition,
 };
 use crate::kernel::leaf::Ranges;
 use crate::kernel::model::{Access, AccessKind, Field, Statement};
@@ -104,13 +105,14 @@ impl<'a> Unroller<'a> {
         true
     }
 
-    /// The values of a range of a variable, or nothing where there is no use in going on.
-    pub fn expand(&mut self, name: &Spanned<String>, range: &Range) -> Option<Vec<i64>> {
+    /// Puts the values of a range of a variable in the place of others; nothing where there is no use in going on.
+    pub fn expand(&mut self, name: &Spanned<String>, range: &Range, values: &mut Vec<i64>) -> Option<()> {
         if self.exhausted() {
             return None;
         }
-        match expand_range(range, self.symbols, self.budget.accesses) {
-            Ok(values) => self.take(0, range.size() + values.len(), name.span).then_some(values),
+        values.clear();
+        match append_range(range, self.symbols, self.budget.accesses, values) {
+            Ok(()) => self.take(0, range.size() + values.len(), name.span).then_some(()),
             Err(error) => {
                 let limited = error.code == "range-too-long";
                 let help = limited.then(|| "raise it with --limit accesses=N if this is meant".to_owned());
@@ -137,18 +139,20 @@ impl<'a> Unroller<'a> {
         let Some(((name, ranges), inner)) = variables.split_first() else {
             return self.combination(group, out);
         };
+        let place = self.symbols.unrolled.len();
+        let (mut own, mut values) = (None, Vec::new());
         for range in &ranges.0 {
-            let Some(values) = self.expand(name, range) else { return };
-            let place = self.symbols.unrolled.len();
-            self.symbols.unrolled.push((name.value.clone(), 0));
-            for v in values {
+            let Some(()) = self.expand(name, range, &mut values) else { return };
+            let own_name = own.take().unwrap_or_else(|| name.value.clone());
+            self.symbols.unrolled.push((own_name, 0));
+            for &v in &values {
                 self.symbols.unrolled[place].1 = v;
                 self.nest(inner, group, out);
                 if self.exhausted() {
                     break;
                 }
             }
-            self.symbols.unrolled.pop();
+            own = self.symbols.unrolled.pop().map(|(name, _)| name);
             if self.exhausted() {
                 return;
             }

@@ -127,9 +127,10 @@ impl Writer<'_> {
             }
             return;
         };
+        let mut values = Vec::new();
         for range in &ranges.0 {
-            let Some(values) = self.unroller.expand(name, range) else { return };
-            for v in values {
+            let Some(()) = self.unroller.expand(name, range, &mut values) else { return };
+            for &v in &values {
                 self.unroller.symbols.unrolled.push((name.value.clone(), v));
                 self.part(inner, doc, out);
                 self.unroller.symbols.unrolled.pop();

@@ -147,12 +147,21 @@ impl Walk<'_, '_, '_> {
         for (number, this) in using.iter().enumerate().skip(1) {
             let nearest = number.saturating_sub(MOST_BACK);
             let times = self.times(field, &this.range, depth)?;
+            let mut touched = [0.0; 3];
+            for (kind, touched) in Kind::ALL.into_iter().zip(&mut touched) {
+                let ([of_this, _], place) = kind.looks_at();
+                *touched = self.size(field, of_this, place, &[this.whole()])?;
+            }
             let mut hits = [0.0; 3];
             for i in (nearest..number).rev() {
                 // What is left after the last step back was touched at some time before.
                 let last = &using[if i == nearest { 0 } else { i }];
                 let earlier = Section { range: last.range.start..using[number - 1].range.end, ..*last };
-                for (kind, hits) in Kind::ALL.into_iter().zip(&mut hits) {
+                for ((kind, hits), touched) in Kind::ALL.into_iter().zip(&mut hits).zip(touched) {
+                    // Where all of it was touched nearer by, there is nothing left to be found.
+                    if *hits >= touched {
+                        continue;
+                    }
                     let found = self.both(field, kind, &[this.whole()], &[earlier.whole()])?;
                     let again = (found - *hits) * times;
                     if again > 0.0 {
