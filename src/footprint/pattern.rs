@@ -53,7 +53,7 @@ impl Frame {
                     for z in along_z.iter().flatten() {
                         ranges.clear();
                         ranges.extend_from_slice(&self.loops);
-                        [x, y, z].into_iter().for_each(|along| ranges.extend(along.iter().flatten()));
+                        ranges.extend([x, y, z].into_iter().flatten().flatten());
                         boxes.push(CoordRanges::from(ranges.as_slice()));
                     }
                 }

@@ -138,7 +138,7 @@ impl<C: Coefficient> Form<C> {
     pub fn is_fixed(&self) -> bool {
         let fixed = |term: &Term<C>| {
             let divisor = !matches!(term, Term::Floor(_, divisor) if divisor.as_int().is_none());
-            divisor && term.parts().all(|f| f.is_fixed())
+            divisor && term.parts().all(Form::is_fixed)
         };
         self.constant.as_int().is_some() && self.terms.iter().all(|(t, c)| c.as_int().is_some() && fixed(t))
     }
@@ -325,13 +325,13 @@ impl<C: Coefficient> Form<C> {
 impl<C: Coefficient> Term<C> {
     /// The forms inside.
     pub fn parts(&self) -> impl Iterator<Item = &Form<C>> {
-        let (first, second, others): (Option<&Form<C>>, Option<&Form<C>>, &[Form<C>]) = match self {
-            Term::Coord(_) => (None, None, &[]),
-            Term::Floor(inner, _) => (Some(inner), None, &[]),
-            Term::Min(a, b) | Term::Max(a, b) => (Some(a), Some(b), &[]),
-            Term::Lookup(_, indices) => (None, None, indices),
+        let two = match self {
+            Term::Coord(_) | Term::Lookup(..) => [None, None],
+            Term::Floor(inner, _) => [Some(&**inner), None],
+            Term::Min(a, b) | Term::Max(a, b) => [Some(&**a), Some(&**b)],
         };
-        first.into_iter().chain(second).chain(others)
+        let indices: &[_] = if let Term::Lookup(_, indices) = self { indices } else { &[] };
+        two.into_iter().flatten().chain(indices)
     }
 
     /// Number of parts.
