@@ -12,7 +12,7 @@ pub fn expand_range(range: &Range, env: &dyn Environment, most: usize) -> Result
 }
 
 /// The same behind other values.
-pub fn append_range(
+pub(crate) fn append_range(
     range: &Range,
     env: &dyn Environment,
     most: usize,

@@ -140,7 +140,17 @@ impl TouchedLines {
                     (TagSum::alike(lines.len() - met, 1, least), TagSum::alike(met, 2, least));
                 TagSum { all: apart.all + together.all, cycles: apart.cycles + together.cycles }
             }
-            Kind::Near(near) => add_up(lines, least, |line| self.of_near(near, line.wrapping_add(from))),
+            Kind::Near(near) => match near.known.get() {
+                Some(known) => add_up(lines, least, |line| {
+                    let first = line.wrapping_add(from);
+                    let place = near.place(first);
+                    match known[place].get() {
+                        0 => self.find_out(near, place, first),
+                        tags => u32::from(tags),
+                    }
+                }),
+                None => add_up(lines, least, |line| self.of_near(near, line.wrapping_add(from))),
+            },
             Kind::Far => add_up(lines, least, |line| self.conflicts(line.wrapping_add(from))),
         }
     }
