@@ -142,7 +142,7 @@ const MOST_STEPS: i64 = 64;
 
 /// The conditions under which anything is done, one of which has to hold; `None` if something is always
 /// done, or if they are too many.
-fn conditions(program: &Program<i64>) -> Option<Vec<[Option<&Cond<i64>>; 2]>> {
+fn conditions(program: &Program<i64>) -> Option<Vec<[Option<SizedCond<'_>>; 2]>> {
     let mut found = Vec::new();
     for instruction in &program.instructions {
         for item in instruction.items.iter() {
@@ -158,18 +158,32 @@ fn conditions(program: &Program<i64>) -> Option<Vec<[Option<&Cond<i64>>; 2]>> {
             }
         }
     }
-    Some(found)
+    Some(found.into_iter().map(|both| both.map(|cond| cond.map(SizedCond::new))).collect())
 }
 
-/// Takes the steps for deciding a condition.
-fn affordable(cond: &Cond<i64>) -> bool {
-    spend_on(1 + cond.size(), STEPS_OF_PART).is_ok()
+/// A condition that is decided for many boxes, and its size.
+#[derive(Debug, Clone, Copy)]
+struct SizedCond<'a> {
+    cond: &'a Cond<i64>,
+    size: usize,
+}
+
+impl<'a> SizedCond<'a> {
+    fn new(cond: &'a Cond<i64>) -> Self {
+        Self { cond, size: cond.size() }
+    }
+
+    /// Whether it holds for all values of coordinates, or for none; `None` if that cannot be found out.
+    fn decided(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Option<bool> {
+        spend_on(1 + self.size, STEPS_OF_PART).ok()?;
+        self.cond.decided(within)
+    }
 }
 
 #[derive(Debug, Clone)]
 struct Search<'a> {
     launch: &'a Launch,
-    conditions: Vec<[Option<&'a Cond<i64>>; 2]>,
+    conditions: Vec<[Option<SizedCond<'a>>; 2]>,
 }
 
 impl Search<'_> {
@@ -177,10 +191,8 @@ impl Search<'_> {
     fn may_work(&self, blocks: &BlockBox) -> bool {
         let within = |coord| self.within(coord, blocks);
         // What cannot be found out may be.
-        let may_hold = |cond: Option<&Cond<i64>>| {
-            cond.is_none_or(|c| !affordable(c) || c.decided(&within) != Some(false))
-        };
-        self.conditions.iter().any(|both| both.iter().all(|c| may_hold(*c)))
+        let may_hold = |cond: &Option<SizedCond>| cond.is_none_or(|c| c.decided(&within) != Some(false));
+        self.conditions.iter().any(|both| both.iter().all(may_hold))
     }
 
     /// How many of some blocks of a box may have work: where a part of the box is decided, so are all in it.
@@ -191,11 +203,10 @@ impl Search<'_> {
         if some.len() <= 2 || size(d) == 1 {
             return some.iter().filter(|b| self.may_work(&BlockBox::one(**b))).count();
         }
-        if !self.may_work(&within) {
-            return 0;
-        }
-        if self.all_work(&within) {
-            return some.len();
+        match self.decided(&within) {
+            Some(false) => return 0,
+            Some(true) => return some.len(),
+            None => {}
         }
         let middle = within.from[d] + size(d) / 2;
         let mut below = 0;
@@ -211,10 +222,28 @@ impl Search<'_> {
         self.with_work(halves[0], lower) + self.with_work(halves[1], upper)
     }
 
+    /// Whether all conditions hold in every block of a box, or nothing can be done in any.
+    fn decided(&self, blocks: &BlockBox) -> Option<bool> {
+        let within = |coord| self.within(coord, blocks);
+        let (mut may, mut all) = (false, true);
+        for both in &self.conditions {
+            let mut these_may = true;
+            for held in both.iter().flatten().map(|c| c.decided(&within)) {
+                these_may &= held != Some(false);
+                all &= held == Some(true);
+            }
+            may |= these_may;
+            if may && !all {
+                return None;
+            }
+        }
+        Some(may)
+    }
+
     /// Whether all conditions hold in every block of a box.
     fn all_work(&self, blocks: &BlockBox) -> bool {
         let within = |coord| self.within(coord, blocks);
-        self.conditions.iter().flatten().flatten().all(|c| affordable(c) && c.decided(&within) == Some(true))
+        self.conditions.iter().flatten().flatten().all(|c| c.decided(&within) == Some(true))
     }
 
     /// The values of a coordinate in the threads of a box of blocks.

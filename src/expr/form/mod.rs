@@ -336,8 +336,12 @@ impl<C: Coefficient> Term<C> {
 
     /// Number of parts.
     pub fn size(&self) -> usize {
-        let divisor = if let Term::Floor(_, divisor) = self { divisor.size() } else { 0 };
-        1 + divisor + self.parts().map(Form::size).sum::<usize>()
+        1 + match self {
+            Term::Coord(_) => 0,
+            Term::Floor(inner, divisor) => divisor.size() + inner.size(),
+            Term::Min(a, b) | Term::Max(a, b) => a.size() + b.size(),
+            Term::Lookup(_, indices) => indices.iter().map(Form::size).sum(),
+        }
     }
 
     /// How deep terms nest, this one included.

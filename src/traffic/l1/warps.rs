@@ -88,9 +88,7 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
     let all_whole = limits.iter().all(whole);
     let mut classes: Vec<WarpClass> = Vec::new();
     let (mut from, mut first) = (0, Thread::ZERO);
-    // Most warps are active alike.
-    let mut active: Rc<[u64]> = limits.iter().map(|_| u64::MAX).collect();
-    let mut of_warp = Vec::with_capacity(limits.len());
+    let mut active = vec![u64::MAX; limits.len()];
     // The lanes of the last arrangement: most warps have the same.
     let mut last: Option<(Arrangement, Vec<Thread>)> = None;
     while from < threads {
@@ -101,13 +99,11 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
                 Some((known, lanes)) if *known == arrangement => lanes,
                 _ => &last.insert((arrangement, arrangement.lanes())).1,
             };
-            of_warp.clear();
-            of_warp.extend(limits.iter().map(|limit| below(first, lanes, *limit)));
-            if *active != *of_warp {
-                active = of_warp.as_slice().into();
+            for (active, limit) in active.iter_mut().zip(limits) {
+                *active = below(first, lanes, *limit);
             }
         }
-        let like = |known: &&mut WarpClass| known.arrangement == arrangement && known.active == active;
+        let like = |known: &&mut WarpClass| known.arrangement == arrangement && *known.active == *active;
         if let Some(known) = classes.iter_mut().find(like) {
             known.firsts.push(first);
         } else {
@@ -115,7 +111,10 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
             let left = usize::try_from((threads - from) / warp + 1).expect("blocks have few warps");
             let mut firsts = Vec::with_capacity(left.min(MOST_ALIKE));
             firsts.push(first);
-            classes.push(WarpClass { arrangement, active: Rc::clone(&active), firsts });
+            // Most classes are active as the one before is.
+            let before = classes.last().filter(|last| *last.active == *active);
+            let active = before.map_or_else(|| active.as_slice().into(), |last| Rc::clone(&last.active));
+            classes.push(WarpClass { arrangement, active, firsts });
         }
         from += count;
         first[0] += count;
