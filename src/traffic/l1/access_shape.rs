@@ -111,6 +111,11 @@ impl AccessShape {
         TagPasses { tag: Wavefronts::new(tag), cycles: Cycles::new(cycles) }
     }
 
+    /// The lower bits of `from` that decide about [`passes`](Self::passes).
+    pub fn deciding(&self, from: u32, lines: &[u32]) -> u32 {
+        self.lines.deciding(from, lines)
+    }
+
     #[cold]
     fn passes_one_by_one(&self, from: u32, lines: &[u32], pipe: PatternPipe) -> (f64, f64) {
         let tags = lines.iter().map(|line| self.lines.tags(line.wrapping_add(from)));

@@ -3,6 +3,7 @@
 use super::access_shape::TagPasses;
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::distinct::StreamShapes;
+use super::moves::{KnownMoves, Place};
 use super::pipe::Pipe;
 use super::plan::{AffinePlan, PlannedAccess, Stream};
 use super::shapes::AccessShapes;
@@ -42,8 +43,8 @@ pub fn count(plan: &AffinePlan, pipe: &Pipe) -> Result<L1Counts, NotRun> {
         let groups = starts.groups(plan.period, pipe.line, affordable);
         let some = of_stream.by_set() && affordable < starts.all.len();
         counts.sampled |= some || stream.accesses.iter().any(|a| a.cut);
-        let mut sums =
-            Sums { groups: &groups, shapes: &mut of_stream, known: Vec::with_capacity(MOST_ALIKE) };
+        let known = Vec::with_capacity(MOST_ALIKE);
+        let mut sums = Sums { groups: &groups, shapes: &mut of_stream, known, moves: KnownMoves::default() };
         for access in &stream.accesses {
             let sum = sums.counts(access)?;
             counts.instructions[access.position].add(&sum, 1.0 / number as f64);
@@ -81,6 +82,7 @@ struct Sums<'s, 'a> {
     shapes: &'s mut AccessShapes<'a>,
     /// What follows from alignments alone, by the remainder of the address by the step of the groups.
     known: Vec<(i64, InstructionCounts)>,
+    moves: KnownMoves,
 }
 
 impl Sums<'_, '_> {
@@ -119,6 +121,14 @@ impl Sums<'_, '_> {
     fn passes(&mut self, address: i64) -> Result<TagPasses, Spent> {
         let groups = self.groups;
         spend_on(groups.all.len() + groups.looked_at(), STEPS_OF_GROUP)?;
-        Ok(self.shapes.passes(groups, address))
+        let place = Place::new(address, self.shapes.period, self.shapes.pipe.pipe.line);
+        if let Some(known) = self.moves.get(place) {
+            return Ok(known);
+        }
+        let passes = self.shapes.passes(groups, address);
+        if self.moves.pays() {
+            self.moves.note(place, self.shapes.deciding(groups, address), passes);
+        }
+        Ok(passes)
     }
 }

@@ -16,6 +16,7 @@ mod layouts;
 mod least;
 mod least_stores;
 mod lockstep;
+mod moves;
 mod parted;
 mod patterns;
 mod pipe;

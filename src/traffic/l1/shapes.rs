@@ -89,6 +89,28 @@ impl<'a> AccessShapes<'a> {
     /// The shapes of all groups were asked for before.
     pub fn passes(&self, groups: &WarpGroups, address: i64) -> TagPasses {
         let mut passes = TagPasses::default();
+        self.each_group(groups, address, |shape, from, lines, each| {
+            passes.add(&shape.passes(from, lines, self.pipe), each);
+        });
+        passes
+    }
+
+    /// The bits of the line of an access that decide about [`passes`](Self::passes).
+    pub fn deciding(&self, groups: &WarpGroups, address: i64) -> u32 {
+        let mut bits = 0;
+        self.each_group(groups, address, |shape, from, lines, _| bits |= shape.deciding(from, lines));
+        bits
+    }
+
+    /// The shape of each group, in which line its alignment is for an access at `address`, its lines relative to that, and
+    /// for how many warps each of them stands.
+    #[inline]
+    fn each_group(
+        &self,
+        groups: &WarpGroups,
+        address: i64,
+        mut then: impl FnMut(&AccessShape, u32, &[u32], f64),
+    ) {
         let line = self.pipe.pipe.line;
         for group in &groups.all {
             let lines = groups.lines(group);
@@ -98,9 +120,8 @@ impl<'a> AccessShapes<'a> {
             let address = group.alignment.wrapping_add(address);
             let number = self.numbers[group.class * self.alignments + index(address, self.period)];
             let shape = &self.made[number as usize];
-            passes.add(&shape.passes(low_half(quotient(address, line)), lines, self.pipe), group.each);
+            then(shape, low_half(quotient(address, line)), lines, group.each);
         }
-        passes
     }
 
     /// Whether tags and cycles depend on the very lines and not on the shape alone.

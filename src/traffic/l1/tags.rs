@@ -155,6 +155,26 @@ impl TouchedLines {
         }
     }
 
+    /// The lower bits of `from` that decide about [`sum`](Self::sum): whatever leaves them as they are changes nothing.
+    pub fn deciding(&self, from: u32, lines: &[u32]) -> u32 {
+        match &self.kind {
+            Kind::Single => 0,
+            Kind::Pair(second) => {
+                // The zeros at the end of the second line, and the bit above them.
+                let second = second.wrapping_add(from);
+                let zeros = |line: &u32| {
+                    let second = second.wrapping_add(*line);
+                    !second & second.wrapping_sub(1)
+                };
+                lines.iter().fold(0, |all, line| all | zeros(line)) << 1 | 1
+            }
+            Kind::Near(near) => {
+                lines.iter().fold(0, |all, line| all | near.deciding(line.wrapping_add(from)))
+            }
+            Kind::Far => u32::MAX,
+        }
+    }
+
     #[inline]
     fn of_near(&self, near: &Near, first: u32) -> u32 {
         let place = near.place(first);
@@ -212,6 +232,12 @@ impl Near {
         let ones = lowest.wrapping_shr(self.bits).trailing_ones();
         (lower as usize) << 2 | usize::from(self.carries[ones as usize])
     }
+
+    /// The bits of a line that decide: those that are told apart, the ones that a carry passes, and the bit above them.
+    fn deciding(&self, first: u32) -> u32 {
+        let upper = first.wrapping_add(self.lowest) | self.mask;
+        upper ^ upper.wrapping_add(1)
+    }
 }
 
 #[cfg(test)]
@@ -245,20 +271,25 @@ mod tests {
             };
             let starts: Vec<u32> = (0..50).map(|i: u32| i * i * below(700) % 4096).collect();
             let least = below(4);
-            let mut expected = TagSum::default();
-            for &line in &starts {
-                let tags = touched.conflicts(line.wrapping_add(from));
-                expected.all += u64::from(tags);
-                expected.cycles += u64::from(if tags > least { tags } else { least });
-            }
+            let looked_up = |from: u32| {
+                let tags = starts.iter().map(|line| touched.conflicts(line.wrapping_add(from)));
+                let add = |[all, cycles]: [u64; 2], tags: u32| {
+                    [all + u64::from(tags), cycles + u64::from(if tags > least { tags } else { least })]
+                };
+                tags.fold([0, 0], add)
+            };
+            let expected = looked_up(from);
             // The second time they may be remembered.
             for _ in 0..2 {
-                let one_by_one = add_up(&starts, least, |line| touched.tags(line.wrapping_add(from)));
-                assert_eq!(
-                    [touched.sum(from, &starts, least), one_by_one],
-                    [expected; 2],
-                    "{lines:?} {from}"
-                );
+                let one_by_one: u64 =
+                    starts.iter().map(|line| u64::from(touched.tags(line.wrapping_add(from)))).sum();
+                let sum = touched.sum(from, &starts, least);
+                assert_eq!([sum.all, sum.cycles], expected, "{lines:?} {from}");
+                assert_eq!(one_by_one, expected[0], "{lines:?} {from}");
+                // Whatever the other bits are, the sum is the same.
+                let bits = touched.deciding(from, &starts);
+                let moved = from ^ (below(u32::MAX as usize) & !bits);
+                assert_eq!(looked_up(moved), expected, "{lines:?} {from} {moved} {bits:b}");
             }
         }
     }
@@ -273,7 +304,8 @@ mod tests {
             let meet = sets::set_of(first) == sets::set_of(first.wrapping_add(1));
             assert_eq!(touched.tags(first), 1 + u32::from(meet), "{first}");
             let both = 1 + u64::from(meet);
-            assert_eq!(touched.sum(first, &[0], 1), TagSum { all: both, cycles: both }, "{first}");
+            let sum = touched.sum(first, &[0], 1);
+            assert_eq!([sum.all, sum.cycles], [both; 2], "{first}");
         }
     }
 }

@@ -1,0 +1,72 @@
+//! Accesses that lie far apart, such as entries of arrays whose length is a multiple of a large power of two: the tags of
+//! all warps cost as much for one of them as for another.
+
+use super::access_shape::TagPasses;
+use super::pipe::low_half;
+use crate::footprint::{quotient, remainder};
+
+/// Sums that are kept.
+const MOST_SUMS: usize = 4;
+/// Sums that are noted before one of them was asked for again.
+const AT_FIRST: usize = 2;
+
+/// What all warps cost for accesses at some addresses.
+#[derive(Debug, Default)]
+pub struct KnownMoves {
+    /// The last that was added up or asked for comes last.
+    sums: Vec<KnownSum>,
+    noted: usize,
+    /// How often one of them was asked for again.
+    again: usize,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct KnownSum {
+    place: Place,
+    /// The lower bits of the lines on which it depends.
+    bits: u32,
+    passes: TagPasses,
+}
+
+/// An address: what remains by the period, and lines beyond that.
+#[derive(Debug, Clone, Copy)]
+pub struct Place {
+    remainder: i64,
+    lines: u32,
+}
+
+impl Place {
+    /// The place of an address.
+    pub fn new(address: i64, period: i64, line: i64) -> Self {
+        let remainder = remainder(address, period);
+        Self { remainder, lines: low_half(quotient(address.wrapping_sub(remainder), line)) }
+    }
+}
+
+impl KnownMoves {
+    /// What is known of an access at a place.
+    pub fn get(&mut self, place: Place) -> Option<TagPasses> {
+        let alike = |s: &KnownSum| {
+            (s.place.lines ^ place.lines) & s.bits == 0 && s.place.remainder == place.remainder
+        };
+        let found = self.sums.iter().rposition(alike)?;
+        self.again += 1;
+        let sum = self.sums.remove(found);
+        self.sums.push(sum);
+        Some(sum.passes)
+    }
+
+    /// Whether it pays to note what was added up: it does not where few are asked for again.
+    pub fn pays(&self) -> bool {
+        self.noted < AT_FIRST + self.again
+    }
+
+    /// Notes what all warps cost at a place, and the bits that decide.
+    pub fn note(&mut self, place: Place, bits: u32, passes: TagPasses) {
+        if self.sums.len() == MOST_SUMS {
+            self.sums.remove(0);
+        }
+        self.sums.push(KnownSum { place, bits, passes });
+        self.noted += 1;
+    }
+}
