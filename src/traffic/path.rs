@@ -17,6 +17,11 @@ const WRITTEN_OUT: f64 = 4.0;
 /// Part of the accesses that code issues at least to be what computes.
 const GOOD_PART: f64 = 0.25;
 
+/// Iterations up to which the middle one stands for all of a loop.
+const SHORT: f64 = 32.0;
+/// Iterations of a longer loop that are looked at where conditions follow from it: the middle ones of equal parts.
+const PARTS: i64 = 8;
+
 /// Steps for an access of a thread.
 const STEPS_OF_ACCESS: u64 = 2;
 
@@ -70,6 +75,8 @@ impl ThreadPath {
                 thread,
                 loops: vec![None; program.loops.len()],
                 in_loop: false,
+                share: 1.0,
+                loaded: false,
                 addresses: Addresses::default(),
                 conditions: BTreeSet::new(),
                 issued: Vec::new(),
@@ -107,7 +114,30 @@ impl ThreadPath {
     }
 }
 
-/// One thread on its way. Loops are entered once, in their middle iteration.
+/// The iterations of a loop.
+#[derive(Debug, Clone, Copy)]
+struct Iterations {
+    from: i64,
+    step: i64,
+    /// The number of the last one.
+    last: i64,
+}
+
+impl Iterations {
+    fn count(&self) -> f64 {
+        self.last as f64 + 1.0
+    }
+
+    /// The value of the variable in the middle of one of equal parts.
+    fn middle(&self, part: i64, parts: i64) -> i64 {
+        let number = i128::from(self.last) * i128::from(2 * part + 1) / i128::from(2 * parts);
+        let number = i64::try_from(number).expect("it is no larger than the last");
+        self.from.wrapping_add(self.step.wrapping_mul(number))
+    }
+}
+
+/// One thread on its way. Loops are entered once, in their middle iteration; long ones from which conditions follow, as
+/// of triangles, in several.
 struct Walk<'p> {
     kernel: &'p Kernel,
     program: &'p Program<i64>,
@@ -115,6 +145,10 @@ struct Walk<'p> {
     thread: Thread,
     loops: Vec<Option<i64>>,
     in_loop: bool,
+    /// The part of the iterations that those stand for in which the loops around this step are.
+    share: f64,
+    /// Whether anything was loaded from memory since this was last forgotten.
+    loaded: bool,
     addresses: Addresses<'p>,
     /// What has been looked at in this iteration of the innermost loop.
     conditions: BTreeSet<&'p Cond<i64>>,
@@ -137,48 +171,63 @@ impl<'p> Walk<'p> {
         spend_on(steps.len(), STEPS_OF_ACCESS)?;
         for step in steps {
             match step {
-                Step::Sync => self.found.barriers += Times::new(times),
+                Step::Sync => self.found.barriers += Times::new(times * self.share),
                 Step::Access(position) => self.access(*position, times)?,
                 Step::Loop(id, body) => {
-                    let Some((middle, count)) = self.iterations(*id) else { continue };
+                    let Some(iterations) = self.iterations(*id) else { continue };
                     if self.bounds_depend_on_thread(*id) {
-                        self.found.overhead.entries += Times::new(times);
-                        self.found.overhead.iterations += Times::new(times * count);
+                        let entered = times * self.share;
+                        self.found.overhead.entries += Times::new(entered);
+                        self.found.overhead.iterations += Times::new(entered * iterations.count());
                     }
-                    self.iterate(*id, middle, body, [times, count])?;
+                    self.iterate(*id, iterations, body, times)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Goes through the body of a loop in its middle iteration, for all of them: `entered` so often, `count` in each.
+    /// Goes through the body of a loop, which is entered so often, in the middle iteration, which stands for all, or in some.
     fn iterate(
         &mut self,
         id: LoopId,
-        middle: i64,
+        iterations: Iterations,
         body: &'p [Step],
-        [entered, count]: [f64; 2],
+        entered: f64,
     ) -> Result<(), Spent> {
+        let count = iterations.count();
         let times = entered * count;
-        if self.waits_in(body) {
-            let quads = if self.fills_shared(body) { (count / WRITTEN_OUT).floor() } else { 0.0 };
-            let alone = count - quads * WRITTEN_OUT;
-            self.found.quads += Times::new(entered * quads);
-            self.found.waits += Times::new(entered * (quads + alone));
-        } else if self.loads_in(body) {
-            self.found.load_iterations += Times::new(times);
-        }
-        if self.updates_shared(body) {
-            self.found.shared_updates += Times::new(times);
-        }
-        self.loops[usize::from(id.0)] = Some(middle);
         let is_inner = std::mem::replace(&mut self.in_loop, true);
         let outside = std::mem::take(&mut self.conditions);
-        self.steps(body, times)?;
+        let around = self.share;
+        let parts = if count > SHORT && self.conditions_follow_from(id, body) { PARTS } else { 1 };
+        let mut loading = 0.0;
+        for part in 0..parts {
+            self.loops[usize::from(id.0)] = Some(iterations.middle(part, parts));
+            self.share = around / parts as f64;
+            self.conditions.clear();
+            let before = std::mem::replace(&mut self.loaded, false);
+            self.steps(body, times)?;
+            loading += if self.loaded { 1.0 / parts as f64 } else { 0.0 };
+            self.loaded |= before;
+        }
+        // Where all iterations are alike, those count that might load.
+        let loading = around * if parts == 1 { 1.0 } else { loading };
+        self.share = around;
         self.conditions = outside;
         self.in_loop = is_inner;
         self.loops[usize::from(id.0)] = None;
+        if self.waits_in(body) {
+            let quads = if self.fills_shared(body) { (count / WRITTEN_OUT).floor() } else { 0.0 };
+            let alone = count - quads * WRITTEN_OUT;
+            self.found.quads += Times::new(entered * quads * loading);
+            self.found.waits += Times::new(entered * (quads + alone) * loading);
+        } else if self.loads_in(body) {
+            self.found.load_iterations += Times::new(times * loading);
+        }
+        if self.updates_shared(body) {
+            self.found.shared_updates += Times::new(times * around);
+        }
         Ok(())
     }
 
@@ -194,13 +243,16 @@ impl<'p> Walk<'p> {
         }
         self.condition_of(instruction, times);
         let field = self.kernel.field(instruction.field);
-        let copies = Times::new(field.multiplicity as f64);
+        let copies = Times::new(field.multiplicity as f64) * self.share;
         self.addresses.add(instruction.field, &instruction.element);
-        if self.in_loop && self.is_load_from_memory(instruction) {
-            self.found.looped_loads += copies * times;
+        if self.is_load_from_memory(instruction) {
+            self.loaded = true;
+            if self.in_loop {
+                self.found.looped_loads += copies * times;
+            }
         }
         self.found.written += copies;
-        self.issue(field.multiplicity as f64 * times, times);
+        self.issue(field.multiplicity as f64 * times * self.share, times);
         if instruction.kind != AccessKind::Store && field.space == Space::Shared {
             self.found.shared_loads += copies * times;
         }
@@ -230,7 +282,7 @@ impl<'p> Walk<'p> {
         if let Some(condition) = instruction.when.as_ref().or_else(guard)
             && self.conditions.insert(condition)
         {
-            self.found.overhead.conditions += Times::new(times);
+            self.found.overhead.conditions += Times::new(times * self.share);
         }
     }
 
@@ -259,9 +311,21 @@ impl<'p> Walk<'p> {
         Ok(condition.evaluate(&|c| self.value(c)) != Some(false))
     }
 
-    /// The value of the variable in the middle of a loop, and the number of iterations; `None` for a loop that this
-    /// thread does not enter.
-    fn iterations(&self, id: LoopId) -> Option<(i64, f64)> {
+    /// Whether conditions of accesses follow from a loop.
+    fn conditions_follow_from(&self, id: LoopId, body: &[Step]) -> bool {
+        let of_loop = |c: Coord| c == Coord::Loop(id);
+        body.iter().any(|step| match step {
+            Step::Sync => false,
+            Step::Access(position) => {
+                let when = self.program.instructions[*position].when.as_ref();
+                when.is_some_and(|when| when.mentions(&of_loop))
+            }
+            Step::Loop(_, inner) => self.conditions_follow_from(id, inner),
+        })
+    }
+
+    /// The iterations of a loop; `None` where this thread does not enter it.
+    fn iterations(&self, id: LoopId) -> Option<Iterations> {
         let range = &self.program.loops[usize::from(id.0)];
         let bound = |form: &crate::expr::Form<i64>| form.evaluate(&|c| self.value(c));
         // Bounds that leave 64 bits are found where accesses are counted.
@@ -271,8 +335,7 @@ impl<'p> Walk<'p> {
         if span < 0 {
             return None;
         }
-        let last = span / step;
-        Some((from.wrapping_add(range.step.wrapping_mul(last / 2)), last as f64 + 1.0))
+        Some(Iterations { from, step: range.step, last: span / step })
     }
 
     /// Whether an iteration loads from global memory and stores afterwards, outside of loops in it.

@@ -3,7 +3,7 @@
 use super::access_shape::TagPasses;
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::distinct::StreamShapes;
-use super::moves::{KnownMoves, Place};
+use super::moves::{KnownMoves, MovedBy};
 use super::pipe::Pipe;
 use super::plan::{AffinePlan, PlannedAccess, Stream};
 use super::shapes::AccessShapes;
@@ -121,7 +121,7 @@ impl Sums<'_, '_> {
     fn passes(&mut self, address: i64) -> Result<TagPasses, Spent> {
         let groups = self.groups;
         spend_on(groups.all.len() + groups.looked_at(), STEPS_OF_GROUP)?;
-        let place = Place::new(address, self.shapes.period, self.shapes.pipe.pipe.line);
+        let place = MovedBy::new(address, self.shapes.period, self.shapes.pipe.pipe.line);
         if let Some(known) = self.moves.get(place) {
             return Ok(known);
         }

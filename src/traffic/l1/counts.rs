@@ -111,6 +111,21 @@ pub struct L1Counts {
 }
 
 impl L1Counts {
+    /// Adds what other warps do, so many times; without totals.
+    pub(super) fn add_warps(&mut self, other: &Self, times: f64) {
+        for (counts, more) in self.instructions.iter_mut().zip(&other.instructions) {
+            counts.add(more, times);
+        }
+        for (field, more) in self.fields.iter_mut().zip(&other.fields) {
+            field.warp_load_sectors += more.warp_load_sectors * times;
+            field.iteration_load_sectors += more.iteration_load_sectors * times;
+            field.warp_store_sectors += more.warp_store_sectors * times;
+        }
+        self.work_items += other.work_items * times;
+        self.warps += other.warps * times;
+        self.sampled |= other.sampled;
+    }
+
     /// Makes totals and sums per field of what is known per instruction.
     pub(super) fn add_up(&mut self, kernel: &Kernel, program: &Program<i64>, pipe: &Pipe) {
         for (instruction, of) in program.instructions.iter().zip(&self.instructions) {

@@ -4,13 +4,15 @@ use super::blocks::Phases;
 use super::counts::L1Counts;
 use super::pipe::Pipe;
 use super::prepared::Prepared;
+use super::repeated;
 use super::running::ThreadParts;
+use super::strata::{self, Behaviour, Pair};
 use super::tally::WarpTally;
 use super::warp::RunningWarp;
 use super::warps::{self, WarpClass};
 use crate::effort::left;
 use crate::kernel::Kernel;
-use crate::launch::{Launch, NotRun, Program, Working};
+use crate::launch::{Launch, NotRun, Program, Step, Working};
 use crate::space::{Block, BlockIndex, Thread};
 
 /// Most blocks that are looked at.
@@ -90,7 +92,101 @@ fn spread(i: usize, blocks: usize, warps: usize) -> (usize, usize) {
     (block, (turn * step + block) % warps)
 }
 
-/// Runs warps of some blocks until so many accesses of lanes were evaluated, at least one warp.
+/// The warps of some blocks.
+struct Warps<'w> {
+    launch: &'w Launch,
+    program: &'w Program<i64>,
+    prepared: &'w Prepared<'w>,
+    blocks: &'w [BlockIndex],
+    /// Lanes of the warps of a block.
+    lanes: Vec<Vec<Thread>>,
+    /// What threads contribute to forms is the same in all blocks, and kept if it is not too much.
+    thread_parts: Vec<ThreadParts>,
+    is_kept: bool,
+    /// Steps of the warp that took most.
+    dearest: u64,
+}
+
+impl<'w> Warps<'w> {
+    fn new(
+        launch: &'w Launch,
+        (program, prepared): (&'w Program<i64>, &'w Prepared<'w>),
+        blocks: &'w [BlockIndex],
+        pipe: &Pipe,
+    ) -> Self {
+        let lanes = warps_of(launch.candidate.block(), pipe.warp);
+        let is_kept = lanes.len().saturating_mul(prepared.gains) <= MOST_KEPT;
+        let mut thread_parts: Vec<ThreadParts> = Vec::new();
+        thread_parts.resize_with(if is_kept { lanes.len() } else { 1 }, Vec::new);
+        Self { launch, program, prepared, blocks, lanes, thread_parts, is_kept, dearest: 0 }
+    }
+
+    fn number(&self) -> usize {
+        self.blocks.len() * self.lanes.len()
+    }
+
+    /// All of them, so that any first few are spread over blocks and warps.
+    fn spread(&self) -> impl Iterator<Item = Pair> + use<> {
+        let (blocks, warps) = (self.blocks.len(), self.lanes.len());
+        (0..self.number()).map(move |i| spread(i, blocks, warps))
+    }
+
+    /// A warp that begins.
+    fn begin(&mut self, kernel: &Kernel, (block, warp): Pair) -> RunningWarp<'_> {
+        let parts = &mut self.thread_parts[if self.is_kept { warp } else { 0 }];
+        if !self.is_kept {
+            parts.clear();
+        }
+        let read = (self.program, self.prepared);
+        RunningWarp::new(kernel, self.launch, read, self.blocks[block], &self.lanes[warp], parts)
+    }
+
+    fn run(&mut self, pair: Pair, tally: &mut WarpTally<'_>) -> Result<(), NotRun> {
+        let before = left();
+        self.begin(tally.kernel, pair).run(tally)?;
+        self.dearest = self.dearest.max(before - left());
+        Ok(())
+    }
+
+    /// What each warp of a block does, by what it does in blocks in the middle of those that are run.
+    fn kinds(&mut self, kernel: &Kernel) -> Result<Vec<Behaviour>, NotRun> {
+        let conditions = strata::foremost(self.prepared);
+        let middle = self.blocks.len() / 2;
+        let mut kinds = Vec::with_capacity(self.lanes.len());
+        for warp in 0..self.lanes.len() {
+            let mut kind = Behaviour::default();
+            for block in [middle, middle / 2] {
+                kind = kind.and(self.begin(kernel, (block, warp)).behaviour(&conditions)?);
+            }
+            kinds.push(kind);
+        }
+        Ok(kinds)
+    }
+
+    /// Accesses of lanes of a warp, if all conditions held and loops repeated as they do for the first thread.
+    fn lanes_at_most(&self, steps: &[Step]) -> usize {
+        let of_step = |step: &Step| match step {
+            Step::Sync => 0,
+            Step::Access(_) => self.lanes.first().map_or(0, Vec::len),
+            Step::Loop(id, body) => {
+                let range = &self.program.loops[usize::from(id.0)];
+                let [from, to] = [&range.from, &range.to].map(|form| form.evaluate(&|_| Some(0)));
+                let iterations =
+                    from.zip(to).and_then(|(from, to)| repeated::iterations(from, to, range.step));
+                let run = iterations.unwrap_or(1).clamp(0, repeated::MOST_ITERATIONS);
+                self.lanes_at_most(body).saturating_mul(usize::try_from(run).unwrap_or(usize::MAX))
+            }
+        };
+        steps.iter().map(of_step).fold(0, usize::saturating_add)
+    }
+
+    /// Whether so many steps are left that the next warp cannot use them up.
+    fn may_go_on(&self) -> bool {
+        left() / 2 > self.dearest
+    }
+}
+
+/// Runs warps of some blocks until about so many accesses of lanes were evaluated, at least one warp.
 fn run(
     mut tally: WarpTally<'_>,
     launch: &Launch,
@@ -98,26 +194,60 @@ fn run(
     blocks: &[BlockIndex],
     most: usize,
 ) -> Result<L1Counts, NotRun> {
-    let warps = warps_of(launch.candidate.block(), tally.pipe.warp);
     let prepared = Prepared::new(program);
-    // What threads contribute to forms is the same in all blocks, and kept if it is not too much.
-    let is_kept = warps.len().saturating_mul(prepared.gains) <= MOST_KEPT;
-    let mut thread_parts: Vec<ThreadParts> = Vec::new();
-    thread_parts.resize_with(if is_kept { warps.len() } else { 1 }, Vec::new);
-    let all = blocks.len() * warps.len();
-    // Steps of the warp that took most: where no more are left, those before it stand for the next ones.
-    let (mut done, mut dearest) = (0, 0);
-    while done < all && (done == 0 || (tally.spent < most && left() / 2 > dearest)) {
-        let (block, warp) = spread(done, blocks.len(), warps.len());
-        let before = left();
-        let parts = &mut thread_parts[if is_kept { warp } else { 0 }];
-        if !is_kept {
-            parts.clear();
+    let mut warps = Warps::new(launch, (program, &prepared), blocks, tally.pipe);
+    let all = warps.number();
+    let mut done = 0;
+    if warps.lanes_at_most(&program.steps).saturating_mul(all) <= most {
+        // Where no more steps are left, the warps before stand for the next ones.
+        for pair in warps.spread() {
+            if done > 0 && (tally.spent >= most || !warps.may_go_on()) {
+                break;
+            }
+            warps.run(pair, &mut tally)?;
+            done += 1;
         }
-        let read = (program, &prepared);
-        RunningWarp::new(tally.kernel, launch, read, blocks[block], &warps[warp], parts).run(&mut tally)?;
-        dearest = dearest.max(before - left());
-        done += 1;
+        if done == all || !warps.may_go_on() {
+            return Ok(tally.finish(done, all, blocks.len()));
+        }
+        tally.take();
     }
-    Ok(tally.finish(done, all, blocks.len()))
+    let (covered, run) = run_some(&mut warps, &mut tally, most)?;
+    tally.counts.sampled |= run < all;
+    Ok(tally.finish(covered, all, blocks.len()))
+}
+
+/// Runs some warps of each kind, until about so many accesses of lanes were evaluated, at least one warp. Says for how
+/// many they stand, and how many were run.
+fn run_some(warps: &mut Warps, tally: &mut WarpTally<'_>, most: usize) -> Result<(usize, usize), NotRun> {
+    let kinds = warps.kinds(tally.kernel)?;
+    // Each kind takes one warp at least, and several where they differ in more than the kind says.
+    let affordable = most / warps.lanes_at_most(&warps.program.steps).max(1);
+    let strata = strata::strata(warps.spread(), &kinds, affordable / 2);
+    tally.spent = 0;
+    let mut sum = tally.take();
+    let (mut rest, mut covered, mut run) = (warps.number(), 0, 0);
+    for pairs in strata {
+        // What kinds that do little do not use is left to those that do more.
+        let share = most.saturating_sub(tally.spent).saturating_mul(pairs.len()) / rest.max(1);
+        let (begin, mut done) = (tally.spent, 0);
+        for &pair in &pairs {
+            // Half of another warp must fit.
+            let so_far = tally.spent - begin;
+            let full = done > 0 && so_far.saturating_add(so_far / done / 2) >= share;
+            if full || run + done > 0 && !warps.may_go_on() {
+                break;
+            }
+            warps.run(pair, tally)?;
+            done += 1;
+        }
+        rest -= pairs.len();
+        run += done;
+        if done > 0 {
+            covered += pairs.len();
+            sum.add_warps(&tally.take(), pairs.len() as f64 / done as f64);
+        }
+    }
+    tally.counts = sum;
+    Ok((covered, run))
 }

@@ -30,6 +30,7 @@ mod shapes;
 mod spans;
 mod starts;
 mod straight;
+mod strata;
 mod tags;
 mod tally;
 mod uniform;

@@ -22,7 +22,7 @@ pub struct KnownMoves {
 
 #[derive(Debug, Clone, Copy)]
 struct KnownSum {
-    place: Place,
+    by: MovedBy,
     /// The lower bits of the lines on which it depends.
     bits: u32,
     passes: TagPasses,
@@ -30,12 +30,12 @@ struct KnownSum {
 
 /// An address: what remains by the period, and lines beyond that.
 #[derive(Debug, Clone, Copy)]
-pub struct Place {
+pub struct MovedBy {
     remainder: i64,
     lines: u32,
 }
 
-impl Place {
+impl MovedBy {
     /// The place of an address.
     pub fn new(address: i64, period: i64, line: i64) -> Self {
         let remainder = remainder(address, period);
@@ -45,10 +45,8 @@ impl Place {
 
 impl KnownMoves {
     /// What is known of an access at a place.
-    pub fn get(&mut self, place: Place) -> Option<TagPasses> {
-        let alike = |s: &KnownSum| {
-            (s.place.lines ^ place.lines) & s.bits == 0 && s.place.remainder == place.remainder
-        };
+    pub fn get(&mut self, by: MovedBy) -> Option<TagPasses> {
+        let alike = |s: &KnownSum| (s.by.lines ^ by.lines) & s.bits == 0 && s.by.remainder == by.remainder;
         let found = self.sums.iter().rposition(alike)?;
         self.again += 1;
         let sum = self.sums.remove(found);
@@ -62,11 +60,11 @@ impl KnownMoves {
     }
 
     /// Notes what all warps cost at a place, and the bits that decide.
-    pub fn note(&mut self, place: Place, bits: u32, passes: TagPasses) {
+    pub fn note(&mut self, by: MovedBy, bits: u32, passes: TagPasses) {
         if self.sums.len() == MOST_SUMS {
             self.sums.remove(0);
         }
-        self.sums.push(KnownSum { place, bits, passes });
+        self.sums.push(KnownSum { by, bits, passes });
         self.noted += 1;
     }
 }

@@ -3,6 +3,8 @@
 //! Where a form is affine, it is the sum of what threads, blocks and the numbers of iterations contribute. Only the
 //! first differs between lanes, and it is the same in all blocks: it is found once for each warp of a block.
 
+use std::cell::Cell;
+
 use rustc_hash::FxHashMap;
 
 use crate::expr::{Cond, Coord, Form, Term};
@@ -61,6 +63,8 @@ pub(super) struct Prepared<'a> {
     pub(super) accesses: Vec<(Option<usize>, PreparedForm<'a>)>,
     /// First and last values of the loops.
     pub(super) loops: Vec<[PreparedForm<'a>; 2]>,
+    /// Whether conditions, or first and last values of other loops, follow from each loop.
+    pub(super) decides: Vec<bool>,
     /// How many different things forms gain from threads.
     pub(super) gains: usize,
 }
@@ -92,8 +96,32 @@ impl<'a> Prepared<'a> {
             let element = preparing.form(&instruction.element, Some((instruction.field, instruction.width)));
             accesses.push((when.and_then(|_| conditions.len().checked_sub(1)), element));
         }
-        Self { guards, conditions, accesses, loops, gains: preparing.gains }
+        Self { guards, conditions, accesses, loops, decides: decides(program), gains: preparing.gains }
     }
+}
+
+/// Whether conditions, or first and last values of other loops, follow from each loop.
+fn decides(program: &Program<i64>) -> Vec<bool> {
+    let decides = vec![Cell::new(false); program.loops.len()];
+    // Nothing is what is looked for, so that all are looked at.
+    let note = |coord: Coord| {
+        if let Coord::Loop(id) = coord {
+            decides[usize::from(id.0)].set(true);
+        }
+        false
+    };
+    let mut before = None;
+    for when in program.instructions.iter().filter_map(|i| i.when.as_ref()) {
+        if before != Some(when) {
+            when.mentions(&note);
+            before = Some(when);
+        }
+    }
+    for range in &program.loops {
+        range.from.mentions(&note);
+        range.to.mentions(&note);
+    }
+    decides.into_iter().map(Cell::into_inner).collect()
 }
 
 /// What a form gains from threads, and, for an address, the field and the width of its access.

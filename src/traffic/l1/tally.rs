@@ -21,6 +21,8 @@ pub(super) struct WarpTally<'a> {
     pub(super) spent: usize,
     /// Sectors that the current warp has loaded, and those that it has stored, by field.
     pub(super) unions: Vec<[Union; 2]>,
+    /// Warps that were begun.
+    pub(super) begun: usize,
     /// Whether the current warp has touched anything.
     pub(super) issued: bool,
     met: AccessesMet,
@@ -82,6 +84,7 @@ impl<'a> WarpTally<'a> {
             counts,
             spent: 0,
             unions: Vec::new(),
+            begun: 0,
             issued: false,
             met: AccessesMet::default(),
             period: pipe.period(),
@@ -201,21 +204,29 @@ impl<'a> WarpTally<'a> {
         }
     }
 
+    /// Takes what was counted so far, and begins anew.
+    pub(super) fn take(&mut self) -> L1Counts {
+        let nothing = L1Counts {
+            instructions: vec![InstructionCounts::default(); self.counts.instructions.len()],
+            fields: vec![FieldCounts::default(); self.counts.fields.len()],
+            blocks: self.counts.blocks.clone(),
+            sampled: self.counts.sampled,
+            ..Default::default()
+        };
+        std::mem::replace(&mut self.counts, nothing)
+    }
+
     /// Means over blocks, from `done` of `all` warps, without totals.
     pub(super) fn finish(mut self, done: usize, all: usize, blocks: usize) -> L1Counts {
         let kernel = self.kernel;
         let scale = all as f64 / done.max(1) as f64 / blocks.max(1) as f64;
-        for counts in &mut self.counts.instructions {
-            let sum = std::mem::take(counts);
-            counts.add(&sum, scale);
-        }
+        let sum = self.take();
+        self.counts.add_warps(&sum, scale);
         for (field, of) in self.counts.fields.iter_mut().zip(&kernel.fields) {
-            field.warp_load_sectors *= scale * of.multiplicity as f64;
-            field.iteration_load_sectors *= scale * of.multiplicity as f64;
-            field.warp_store_sectors *= scale * of.multiplicity as f64;
+            field.warp_load_sectors *= of.multiplicity as f64;
+            field.iteration_load_sectors *= of.multiplicity as f64;
+            field.warp_store_sectors *= of.multiplicity as f64;
         }
-        self.counts.work_items *= scale;
-        self.counts.warps *= scale;
         self.counts.sampled |= done < all;
         self.counts
     }

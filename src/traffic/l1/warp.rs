@@ -87,8 +87,9 @@ impl<'a> RunningWarp<'a> {
         self.find_working_items()?;
         tally.counts.work_items += ItemCount::new(f64::from(self.work_items));
         tally.unions.resize(tally.kernel.fields.len(), Default::default());
-        let active = self.guarded.iter().fold(0, |any, m| any | m);
+        let active = self.active();
         tally.issued = false;
+        tally.begun += 1;
         if active != 0 {
             self.steps(&self.program.steps, active, 1.0, tally)?;
         }
@@ -97,8 +98,18 @@ impl<'a> RunningWarp<'a> {
         Ok(())
     }
 
+    /// The lanes in which a guard holds.
+    pub(super) fn active(&self) -> u64 {
+        self.guarded.iter().fold(0, |any, m| any | m)
+    }
+
+    /// The lanes in which each work item works: by its guard, and inside the domain as well.
+    pub(super) fn working_lanes(&self) -> impl Iterator<Item = u64> {
+        self.guarded.iter().chain(&self.inside).copied()
+    }
+
     /// As [`visit_thread`](crate::launch::visit_thread) does.
-    fn find_working_items(&mut self) -> Result<(), NotRun> {
+    pub(super) fn find_working_items(&mut self) -> Result<(), NotRun> {
         // Where everything needs a work item inside the domain, guards have no meaning outside.
         let only_inside = self.program.instructions.iter().all(|i| i.clipped);
         let clipped = self.program.instructions.iter().any(|i| i.clipped);
@@ -197,7 +208,7 @@ impl<'a> RunningWarp<'a> {
     }
 
     /// The lanes of `asked` in which a condition of accesses holds.
-    fn where_done(&mut self, condition: usize, asked: u64) -> Result<u64, NotRun> {
+    pub(super) fn where_done(&mut self, condition: usize, asked: u64) -> Result<u64, NotRun> {
         let cond = &self.prepared.conditions[condition];
         spend_on(cond.size, STEPS_OF_PART * u64::from(asked.count_ones()))?;
         match self.last_held {

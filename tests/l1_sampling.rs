@@ -1,0 +1,91 @@
+//! Where only some warps and iterations can be run, those that do little stand for themselves alone: what is sampled is
+//! near what all of them do.
+
+use wavecast::device;
+use wavecast::kernel::{Kernel, load};
+use wavecast::launch::{Candidate, Launch, Program};
+use wavecast::quantity::{PerThread, Times};
+use wavecast::traffic::ThreadPath;
+use wavecast::traffic::l1::{self, L1Counts};
+
+fn placed(text: &str, block: [i64; 3]) -> (Kernel, Launch, Program<i64>) {
+    let kernel = load("kernel", text, &Default::default()).unwrap_or_else(|e| panic!("{text}: {e:?}"));
+    let kernel = kernel.kernels.into_iter().next().unwrap();
+    let candidate = Candidate::new(block, [1; 3]).unwrap();
+    let launch = Launch::new(&kernel, candidate).unwrap();
+    let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
+    (kernel, launch, program)
+}
+
+fn counts(text: &str, block: [i64; 3]) -> L1Counts {
+    let (kernel, launch, program) = placed(text, block);
+    l1::count(&kernel, &launch, &program, &device::find("a100-40gb", &[]).unwrap()).unwrap()
+}
+
+fn assert_near(found: f64, expected: f64, percent: f64, what: &str) {
+    let error = (found / expected - 1.0) * 100.0;
+    assert!(error.abs() <= percent, "{what}: {found} for {expected}, {error:+.2} %");
+}
+
+/// A block of 32 x 32 threads, of which those of the first `rows` rows and columns load so many elements of a tile from
+/// shared memory.
+fn tile(rows: i64, loads: i64) -> String {
+    format!(
+        "wavecast: 1\nkernel: tile\nfields:\n  s: {{dtype: f32, shape: [32, 512], space: shared}}\n  \
+         out: {{dtype: f32, shape: [4096, 4096]}}\ndomain: {{x: 4096, y: 4096}}\nbody:\n  - for: {{k: 0..{}}}\n    \
+         when: threadIdx.y < {rows} && threadIdx.x < {rows}\n    at: \"load s[threadIdx.x, (threadIdx.y + k) % 509]\"\n  \
+         - store out[x, y]\n",
+        loads - 1
+    )
+}
+
+#[test]
+fn rows_of_threads_that_do_nothing_stand_for_themselves() {
+    for loads in [9, 25, 81, 121, 400] {
+        for rows in [1, 5, 16, 22, 24, 31] {
+            let counts = counts(&tile(rows, loads), [32, 32, 1]);
+            let issues: f64 = counts.instructions.iter().map(|i| i.issues.get()).sum();
+            let lanes: f64 = counts.instructions.iter().map(|i| i.lanes.get()).sum();
+            let what = format!("{loads} loads of {rows} rows");
+            assert_near(issues, (rows * loads + 32) as f64, 1e-6, &format!("issues of {what}"));
+            assert_near(lanes, (rows * rows * loads + 1024) as f64, 1e-6, &format!("lanes of {what}"));
+        }
+    }
+}
+
+/// Each thread loads the part of its row that a condition leaves.
+fn triangle(condition: &str) -> String {
+    format!(
+        "wavecast: 1\nkernel: triangle\nparams: {{N: 4096}}\nfields:\n  a: {{dtype: f32, shape: [N, N]}}\n  \
+         y: {{dtype: f32, size: N}}\ndomain: {{i: N}}\nbody:\n  - loop: {{k: 0..N-1}}\n    body:\n      \
+         - {{when: {condition}, at: \"load a[i, k]\"}}\n  - store y[i]\n"
+    )
+}
+
+#[test]
+fn iterations_are_run_from_all_of_a_loop_that_decides_about_conditions() {
+    // The part of the loop in which the mean thread loads.
+    for (condition, part) in
+        [("k <= i", 0.5), ("k > i", 0.5), ("2*k <= i", 0.25), ("k >= 3072", 0.25), ("k < 16", 1.0 / 256.0)]
+    {
+        let counts = counts(&triangle(condition), [256, 1, 1]);
+        let loads = counts.instructions[0].lanes.get();
+        let percent = if part < 0.01 { 100.0 } else { 3.0 };
+        assert_near(loads, part * 4096.0 * 256.0, percent, condition);
+        assert!(counts.sampled, "{condition}");
+    }
+}
+
+/// How often, in whole numbers.
+fn whole(times: Times<PerThread>) -> i64 {
+    times.get().to_string().parse().expect("a whole number")
+}
+
+#[test]
+fn threads_wait_in_those_iterations_that_load() {
+    for (condition, loads) in [("k >= 0", 4096), ("k >= 3072", 1024), ("k >= 2048", 2048)] {
+        let (kernel, launch, program) = placed(&triangle(condition), [256, 1, 1]);
+        let path = ThreadPath::new(&kernel, &launch, &program).unwrap();
+        assert_eq!([whole(path.looped_loads), whole(path.load_iterations)], [loads; 2], "{condition}");
+    }
+}
