@@ -6,7 +6,7 @@ use super::pipe::Pipe;
 use super::prepared::Prepared;
 use super::repeated;
 use super::running::ThreadParts;
-use super::strata::{self, Behaviour, Pair};
+use super::strata::{self, Behaviour, Looked, Pair};
 use super::tally::WarpTally;
 use super::warp::RunningWarp;
 use super::warps::{self, WarpClass};
@@ -148,19 +148,41 @@ impl<'w> Warps<'w> {
         Ok(())
     }
 
-    /// What each warp of a block does, by what it does in blocks in the middle of those that are run.
-    fn kinds(&mut self, kernel: &Kernel) -> Result<Vec<Behaviour>, NotRun> {
-        let conditions = strata::foremost(self.prepared);
-        let middle = self.blocks.len() / 2;
-        let mut kinds = Vec::with_capacity(self.lanes.len());
+    /// What each warp does, in the order in which they are to be run.
+    fn behaviours(&mut self, kernel: &Kernel) -> Result<Vec<(Pair, Behaviour)>, NotRun> {
+        let Looked { alike, by_block } = Looked::new(self.program, self.prepared);
+        let mut of_warps = Vec::with_capacity(self.lanes.len());
         for warp in 0..self.lanes.len() {
-            let mut kind = Behaviour::default();
-            for block in [middle, middle / 2] {
-                kind = kind.and(self.begin(kernel, (block, warp)).behaviour(&conditions)?);
-            }
-            kinds.push(kind);
+            of_warps.push(self.begin(kernel, (0, warp)).behaviour(&alike)?);
         }
-        Ok(kinds)
+        // Blocks that the domain does not cut are alike where nothing else follows from the block.
+        let is_even = by_block.is_empty() && self.program.items.iter().all(|item| item.guard.is_none());
+        let mut of_whole_blocks: Vec<Option<Behaviour>> = vec![None; self.lanes.len()];
+        let mut all = Vec::with_capacity(self.number());
+        for pair in self.spread() {
+            let is_whole = is_even && self.is_whole(kernel, self.blocks[pair.0]);
+            let known = of_whole_blocks[pair.1].filter(|_| is_whole);
+            let behaviour = match known {
+                Some(known) => known,
+                None => self.begin(kernel, pair).behaviour_here(of_warps[pair.1], &by_block)?,
+            };
+            if is_whole {
+                of_whole_blocks[pair.1] = Some(behaviour);
+            }
+            all.push((pair, behaviour));
+        }
+        Ok(all)
+    }
+
+    /// Whether all work items of a block lie inside the domain.
+    fn is_whole(&self, kernel: &Kernel, block: BlockIndex) -> bool {
+        let (shape, fold) = (self.launch.candidate.block(), self.program.fold);
+        self.program.items.iter().all(|item| {
+            (0..3).all(|d| {
+                let end = (i128::from(block[d]) + 1) * i128::from(shape[d]) * i128::from(fold[d]);
+                end <= i128::from(kernel.extents()[d]) - i128::from(item.offset[d])
+            })
+        })
     }
 
     /// Accesses of lanes of a warp, if all conditions held and loops repeated as they do for the first thread.
@@ -220,10 +242,10 @@ fn run(
 /// Runs some warps of each kind, until about so many accesses of lanes were evaluated, at least one warp. Says for how
 /// many they stand, and how many were run.
 fn run_some(warps: &mut Warps, tally: &mut WarpTally<'_>, most: usize) -> Result<(usize, usize), NotRun> {
-    let kinds = warps.kinds(tally.kernel)?;
+    let behaviours = warps.behaviours(tally.kernel)?;
     // Each kind takes one warp at least, and several where they differ in more than the kind says.
     let affordable = most / warps.lanes_at_most(&warps.program.steps).max(1);
-    let strata = strata::strata(warps.spread(), &kinds, affordable / 2);
+    let strata = strata::strata(&behaviours, affordable / 2);
     tally.spent = 0;
     let mut sum = tally.take();
     let (mut rest, mut covered, mut run) = (warps.number(), 0, 0);
@@ -250,4 +272,99 @@ fn run_some(warps: &mut Warps, tally: &mut WarpTally<'_>, most: usize) -> Result
     }
     tally.counts = sum;
     Ok((covered, run))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device;
+    use crate::kernel::load;
+    use crate::launch::Candidate;
+    use crate::random::Random;
+
+    /// A program of many accesses, parts of which only some threads do, which begin with a tile filled by all of them.
+    fn random_program(random: &mut Random) -> String {
+        let one = |random: &mut Random, of: &[&str]| of[random.below(of.len())].to_owned();
+        let condition = |random: &mut Random| {
+            let of_threads =
+                ["threadIdx.y < 5", "threadIdx.x < 22 && threadIdx.y < 22", "threadIdx.x % 4 == 0"];
+            let others =
+                ["threadIdx.x + threadIdx.y < 20", "x + 2*y < 3000", "x >= 3 && y >= 3", "(x + y) % 3 > 0"];
+            one(random, &[of_threads.as_slice(), &others].concat())
+        };
+        let element = |random: &mut Random| {
+            one(random, &["x + 4096*y + k", "x + 4100*(y + k)", "3*x + 40*k + 4096*y", "x/3 + 4096*y + 5*k"])
+        };
+        let from = one(random, &["threadIdx.y", "threadIdx.x", "0", "threadIdx.x % 5"]);
+        let (last, step, many) = (5 + random.below(60), 1 + random.below(20), 10 + random.below(80));
+        let conditions = [condition(random), condition(random), condition(random)];
+        let elements = [element(random), element(random), element(random).replace('k', "i")];
+        let after = if random.below(2) == 0 { "k <= threadIdx.x" } else { conditions[2].as_str() };
+        format!(
+            "wavecast: 1\nkernel: k\nfields:\n  a: {{dtype: f32, size: 100000000}}\n  b: {{dtype: f64, size: 100000000}}\n  \
+             t: {{dtype: f64, size: 6000, space: shared}}\ndomain: {{x: 4096, y: 4096}}\nbody:\n  \
+             - loop: {{i: {{from: {from}, to: {last}, step: {step}}}}}\n    body:\n      - when: {}\n        at: ['load a + {}', \
+             store t + threadIdx.x + 3*i]\n  - sync\n  - for: {{k: 0..{many}}}\n    when: {}\n    at: ['load t + threadIdx.x + k', \
+             'load b + {}']\n  - loop: {{k: 0..{}}}\n    body:\n      - {{when: {after}, at: 'load a + {}'}}\n",
+            conditions[0],
+            elements[2],
+            conditions[1],
+            elements[0],
+            random.below(200),
+            elements[1],
+        )
+    }
+
+    fn parts(counts: &L1Counts) -> [f64; 5] {
+        let total = &counts.total;
+        let cycles = total.cycles.get();
+        [total.issues.get(), total.lanes.get(), cycles, total.sectors.get(), total.data.get()]
+    }
+
+    /// Errors of the parts, without their signs.
+    fn errors(some: &L1Counts, all: &L1Counts) -> impl Iterator<Item = f64> + use<> {
+        parts(some).into_iter().zip(parts(all)).map(|(some, all)| (some / all - 1.0).abs())
+    }
+
+    #[test]
+    fn some_warps_are_about_what_all_are() {
+        let mut random = Random::new(29);
+        let pipe = Pipe::new(&device::find("a100-40gb", &[]).unwrap());
+        let (mut by_kind, mut first_ones): (Vec<f64>, Vec<f64>) = Default::default();
+        for round in 0..60 {
+            let text = random_program(&mut random);
+            let block = [[32, 32, 1], [256, 4, 1], [1024, 1, 1], [16, 16, 1], [33, 15, 1]][round % 5];
+            let kernel = load("kernel", &text, &Default::default()).unwrap().kernels.remove(0);
+            let candidate = Candidate::new(block, [1; 3]).unwrap();
+            let launch = Launch::new(&kernel, candidate).unwrap();
+            let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
+            let blocks = Working::new(&kernel, &launch, &program).some(MOST_BLOCKS);
+            let tally = || WarpTally::new(&kernel, &program, &pipe, &blocks);
+            let totals = |mut counts: L1Counts| {
+                counts.add_up(&kernel, &program, &pipe);
+                counts
+            };
+            let count = |most: usize| totals(run(tally(), &launch, &program, &blocks, most).unwrap());
+            let (some, all) = (count(MOST_ACCESSES), count(usize::MAX));
+            by_kind.extend(errors(&some, &all));
+
+            let prepared = Prepared::new(&program);
+            let mut warps = Warps::new(&launch, (&program, &prepared), &blocks, &pipe);
+            let (mut tally, mut done) = (tally(), 0);
+            for pair in warps.spread() {
+                if tally.spent >= MOST_ACCESSES {
+                    break;
+                }
+                warps.run(pair, &mut tally).unwrap();
+                done += 1;
+            }
+            let first = totals(tally.finish(done, warps.number(), blocks.len()));
+            first_ones.extend(errors(&first, &all));
+        }
+        let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len() as f64;
+        let most = |errors: &[f64]| errors.iter().copied().fold(0.0, f64::max);
+        let (mean, most) = ([mean(&by_kind), mean(&first_ones)], [most(&by_kind), most(&first_ones)]);
+        assert!(mean[0] < 0.03 && mean[0] < mean[1] / 2.0, "{mean:?}");
+        assert!(most[0] < 0.25 && most[0] < most[1] / 2.0, "{most:?}");
+    }
 }

@@ -52,6 +52,23 @@ pub(super) enum CondParts<'a> {
     Any(Vec<CondParts<'a>>),
 }
 
+impl PreparedCond<'_> {
+    /// Whether it mentions a coordinate of a kind.
+    pub(super) fn mentions(&self, test: &dyn Fn(Coord) -> bool) -> bool {
+        self.parts.mentions(test)
+    }
+}
+
+impl CondParts<'_> {
+    fn mentions(&self, test: &dyn Fn(Coord) -> bool) -> bool {
+        match self {
+            Self::Const(_) => false,
+            Self::NonNegative(form) | Self::Zero(form) => form.form.mentions(test),
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.mentions(test)),
+        }
+    }
+}
+
 /// The forms and conditions of a program.
 #[derive(Debug)]
 pub(super) struct Prepared<'a> {

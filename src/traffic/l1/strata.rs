@@ -9,7 +9,8 @@ use rustc_hash::{FxHashMap, FxHasher};
 use super::prepared::Prepared;
 use super::values::lanes_of;
 use super::warp::RunningWarp;
-use crate::launch::NotRun;
+use crate::expr::Coord;
+use crate::launch::{NotRun, Program};
 
 /// Most conditions that are looked at: those that most accesses depend on.
 const MOST_CONDITIONS: usize = 8;
@@ -28,54 +29,72 @@ struct Stratum {
 }
 
 /// What a warp does as far as that follows from guards, from conditions and from how often loops repeat.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Behaviour {
     key: u64,
     /// Lanes that take part, of all conditions and loops.
     lanes: u64,
 }
 
-/// The conditions that most instructions depend on.
-pub(super) fn foremost(prepared: &Prepared) -> Vec<usize> {
-    let mut uses = vec![0_usize; prepared.conditions.len()];
-    for condition in prepared.accesses.iter().filter_map(|access| access.0) {
-        uses[condition] += 1;
-    }
-    let mut all: Vec<usize> = (0..uses.len()).collect();
-    all.sort_by_key(|&condition| std::cmp::Reverse(uses[condition]));
-    all.truncate(MOST_CONDITIONS);
-    all
+/// What is looked at in each warp of a block, and what must be looked at in each block.
+pub(super) struct Looked {
+    pub(super) alike: Deciding,
+    pub(super) by_block: Deciding,
 }
 
-impl Behaviour {
-    /// What a warp does in one block and in another.
-    pub(super) fn and(self, other: Self) -> Self {
-        let mut hasher = FxHasher::default();
-        hasher.write_u64(self.key);
-        hasher.write_u64(other.key);
-        Self { key: hasher.finish(), lanes: self.lanes.saturating_add(other.lanes) }
+/// Conditions and loops, by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Deciding {
+    conditions: Vec<usize>,
+    loops: Vec<usize>,
+}
+
+impl Deciding {
+    pub(super) fn is_empty(&self) -> bool {
+        self.conditions.is_empty() && self.loops.is_empty()
     }
 }
 
-/// All warps by what each warp of a block does, those that do least first. More kinds than `most` are put together by how
-/// much they do.
-pub(super) fn strata(all: impl Iterator<Item = Pair>, kinds: &[Behaviour], most: usize) -> Vec<Vec<Pair>> {
+impl Looked {
+    /// The conditions that most instructions depend on, and all loops.
+    pub(super) fn new(program: &Program<i64>, prepared: &Prepared) -> Self {
+        let mut uses = vec![0_usize; prepared.conditions.len()];
+        for condition in prepared.accesses.iter().filter_map(|access| access.0) {
+            uses[condition] += 1;
+        }
+        let mut foremost: Vec<usize> = (0..uses.len()).collect();
+        foremost.sort_by_key(|&condition| std::cmp::Reverse(uses[condition]));
+        foremost.truncate(MOST_CONDITIONS);
+        let of_block = |c: Coord| matches!(c, Coord::BlockIdx(_));
+        let condition_differs = |condition: &usize| prepared.conditions[*condition].mentions(&of_block);
+        let loop_differs = |number: &usize| {
+            let range = &program.loops[*number];
+            range.from.mentions(&of_block) || range.to.mentions(&of_block)
+        };
+        let (by_block, alike) = foremost.into_iter().partition(condition_differs);
+        let (loops_by_block, loops) = (0..program.loops.len()).partition(loop_differs);
+        Self {
+            alike: Deciding { conditions: alike, loops },
+            by_block: Deciding { conditions: by_block, loops: loops_by_block },
+        }
+    }
+}
+
+/// All warps by what each does, those that do least first. More kinds than `most` are put together by how much they do.
+pub(super) fn strata(all: &[(Pair, Behaviour)], most: usize) -> Vec<Vec<Pair>> {
     let mut numbers: FxHashMap<u64, usize> = FxHashMap::default();
     let mut strata: Vec<Stratum> = Vec::new();
-    let mut number = 0;
-    for (place, pair) in all.enumerate() {
-        let kind = kinds[pair.1];
-        let stratum = *numbers.entry(kind.key).or_insert_with(|| {
-            strata.push(Stratum { pairs: Vec::new(), lanes: kind.lanes });
+    for (place, &(pair, behaviour)) in all.iter().enumerate() {
+        let number = *numbers.entry(behaviour.key).or_insert_with(|| {
+            strata.push(Stratum { pairs: Vec::new(), lanes: behaviour.lanes });
             strata.len() - 1
         });
-        strata[stratum].pairs.push((place, pair));
-        number = place + 1;
+        strata[number].pairs.push((place, pair));
     }
     let most = most.clamp(*STRATA.start(), *STRATA.end());
     strata.sort_by_key(|stratum| stratum.lanes);
     if strata.len() > most {
-        strata = put_together(strata, number.div_ceil(most));
+        strata = put_together(strata, all.len().div_ceil(most));
     }
     strata.into_iter().map(|stratum| stratum.pairs.into_iter().map(|of| of.1).collect()).collect()
 }
@@ -98,23 +117,43 @@ fn put_together(strata: Vec<Stratum>, enough: usize) -> Vec<Stratum> {
 }
 
 impl RunningWarp<'_> {
-    /// What it does, without being run.
-    pub(super) fn behaviour(mut self, conditions: &[usize]) -> Result<Behaviour, NotRun> {
+    /// What it does in all blocks alike, without being run.
+    pub(super) fn behaviour(mut self, alike: &Deciding) -> Result<Behaviour, NotRun> {
+        let mut seen = Seen::default();
+        self.see(alike, self.everyone(), &mut seen)?;
+        Ok(seen.behaviour())
+    }
+
+    /// What it does in its block, without being run; `alike` is what it does in all of them.
+    pub(super) fn behaviour_here(
+        mut self,
+        alike: Behaviour,
+        by_block: &Deciding,
+    ) -> Result<Behaviour, NotRun> {
         self.find_working_items()?;
         let mut seen = Seen::default();
+        seen.hasher.write_u64(alike.key);
         self.working_lanes().for_each(|lanes| seen.lanes(lanes));
         let active = self.active();
-        for &condition in conditions {
-            if let Some(held) = known(self.where_done(condition, active))? {
+        if active != 0 {
+            seen.lanes = seen.lanes.saturating_add(alike.lanes);
+            self.see(by_block, active, &mut seen)?;
+        }
+        Ok(seen.behaviour())
+    }
+
+    fn see(&mut self, deciding: &Deciding, asked: u64, seen: &mut Seen) -> Result<(), NotRun> {
+        for &condition in &deciding.conditions {
+            if let Some(held) = known(self.where_done(condition, asked))? {
                 seen.lanes(held);
             }
         }
-        for number in 0..self.prepared.loops.len() {
-            if let Some(iterations) = known(self.iterations(number, active))? {
-                lanes_of(active).for_each(|lane| seen.iterations(iterations[lane]));
+        for &number in &deciding.loops {
+            if let Some(iterations) = known(self.iterations(number, asked))? {
+                lanes_of(asked).for_each(|lane| seen.iterations(iterations[lane]));
             }
         }
-        Ok(Behaviour { key: seen.hasher.finish(), lanes: seen.lanes })
+        Ok(())
     }
 }
 
@@ -135,6 +174,10 @@ struct Seen {
 }
 
 impl Seen {
+    fn behaviour(&self) -> Behaviour {
+        Behaviour { key: self.hasher.finish(), lanes: self.lanes }
+    }
+
     fn lanes(&mut self, mask: u64) {
         self.hasher.write_u64(mask);
         self.lanes = self.lanes.saturating_add(mask.count_ones().into());

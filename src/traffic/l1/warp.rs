@@ -123,6 +123,9 @@ impl<'a> RunningWarp<'a> {
                 let fold = i128::from(self.program.fold[d]);
                 let end = (-(-left).div_euclid(fold) - before).clamp(0, MOST_THREADS);
                 let end = i64::try_from(end).expect("it is no larger than a block");
+                if end >= self.shape[d] {
+                    continue;
+                }
                 let inside = |lane: usize| self.threads[d][lane] < end;
                 within = lanes_of(within).filter(|&lane| inside(lane)).fold(0, |mask, lane| mask | 1 << lane);
             }
@@ -135,7 +138,7 @@ impl<'a> RunningWarp<'a> {
         Ok(())
     }
 
-    fn everyone(&self) -> u64 {
+    pub(super) fn everyone(&self) -> u64 {
         if self.lanes.len() >= MOST_LANES { u64::MAX } else { (1 << self.lanes.len()) - 1 }
     }
 
