@@ -1,16 +1,21 @@
 //! Running warps lane by lane: any address, any condition.
 
+use std::hash::Hasher;
+
+use rustc_hash::{FxHashMap, FxHasher};
+
 use super::blocks::Phases;
 use super::counts::L1Counts;
 use super::pipe::Pipe;
 use super::prepared::Prepared;
 use super::repeated;
 use super::running::ThreadParts;
-use super::strata::{self, Behaviour, Looked, Pair};
+use super::strata::{self, Behaviour, Deciding, Looked, Pair};
 use super::tally::WarpTally;
 use super::warp::RunningWarp;
 use super::warps::{self, WarpClass};
 use crate::effort::left;
+use crate::expr::Coord;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, NotRun, Program, Step, Working};
 use crate::space::{Block, BlockIndex, Thread};
@@ -155,34 +160,50 @@ impl<'w> Warps<'w> {
         for warp in 0..self.lanes.len() {
             of_warps.push(self.begin(kernel, (0, warp)).behaviour(&alike)?);
         }
-        // Blocks that the domain does not cut are alike where nothing else follows from the block.
-        let is_even = by_block.is_empty() && self.program.items.iter().all(|item| item.guard.is_none());
-        let mut of_whole_blocks: Vec<Option<Behaviour>> = vec![None; self.lanes.len()];
+        // Blocks are alike which the domain cuts alike and in which what follows from the block is decided alike.
+        let cut = |&block: &BlockIndex| Some((self.cut(kernel, block), self.decided(block, &by_block)?));
+        let decided: Vec<Option<(u64, u64)>> = self.blocks.iter().map(cut).collect();
+        let mut known: FxHashMap<((u64, u64), usize), Behaviour> = FxHashMap::default();
         let mut all = Vec::with_capacity(self.number());
         for pair in self.spread() {
-            let is_whole = is_even && self.is_whole(kernel, self.blocks[pair.0]);
-            let known = of_whole_blocks[pair.1].filter(|_| is_whole);
-            let behaviour = match known {
-                Some(known) => known,
+            let key = decided[pair.0].map(|decided| (decided, pair.1));
+            let behaviour = match key.and_then(|key| known.get(&key)) {
+                Some(known) => *known,
                 None => self.begin(kernel, pair).behaviour_here(of_warps[pair.1], &by_block)?,
             };
-            if is_whole {
-                of_whole_blocks[pair.1] = Some(behaviour);
+            if let Some(key) = key {
+                known.insert(key, behaviour);
             }
             all.push((pair, behaviour));
         }
         Ok(all)
     }
 
-    /// Whether all work items of a block lie inside the domain.
-    fn is_whole(&self, kernel: &Kernel, block: BlockIndex) -> bool {
-        let (shape, fold) = (self.launch.candidate.block(), self.program.fold);
-        self.program.items.iter().all(|item| {
-            (0..3).all(|d| {
-                let end = (i128::from(block[d]) + 1) * i128::from(shape[d]) * i128::from(fold[d]);
-                end <= i128::from(kernel.extents()[d]) - i128::from(item.offset[d])
-            })
-        })
+    /// How it is decided for all threads of a block what follows from it, if it is.
+    fn decided(&self, block: BlockIndex, by_block: &Deciding) -> Option<u64> {
+        let shape = self.launch.candidate.block();
+        let within = |coord: Coord| match coord {
+            Coord::ThreadIdx(d) => Some((0, shape[d.index()] - 1)),
+            Coord::BlockIdx(d) => Some((block[d.index()], block[d.index()])),
+            Coord::Loop(_) | Coord::Axis(_) | Coord::Thread(_) => None,
+        };
+        by_block.in_block(self.program, self.prepared, &within)
+    }
+
+    /// Below which threads the domain leaves something of a block, as one number.
+    fn cut(&self, kernel: &Kernel, block: BlockIndex) -> u64 {
+        let shape = self.launch.candidate.block();
+        let mut hasher = FxHasher::default();
+        for item in &self.program.items {
+            for d in 0..3 {
+                // As where warps are run: (block * shape + thread) * fold + offset < extent
+                let before = i128::from(block[d]) * i128::from(shape[d]);
+                let left = i128::from(kernel.extents()[d]) - i128::from(item.offset[d]);
+                let end = -(-left).div_euclid(self.program.fold[d].into()) - before;
+                hasher.write_i128(end.clamp(0, shape[d].into()));
+            }
+        }
+        hasher.finish()
     }
 
     /// Accesses of lanes of a warp, if all conditions held and loops repeated as they do for the first thread.

@@ -53,6 +53,19 @@ pub(super) enum CondParts<'a> {
 }
 
 impl PreparedCond<'_> {
+    /// Notes how those of its parts are decided that follow from the block, for coordinates within bounds; `None` where one
+    /// is not the same for all. Nothing is noted of a condition that follows from loops.
+    pub(super) fn decide(
+        &self,
+        within: &dyn Fn(Coord) -> Option<(i64, i64)>,
+        note: &mut dyn FnMut(bool),
+    ) -> Option<()> {
+        if self.mentions(&|c| matches!(c, Coord::Loop(_))) {
+            return Some(());
+        }
+        self.parts.decide(within, note)
+    }
+
     /// Whether it mentions a coordinate of a kind.
     pub(super) fn mentions(&self, test: &dyn Fn(Coord) -> bool) -> bool {
         self.parts.mentions(test)
@@ -60,6 +73,29 @@ impl PreparedCond<'_> {
 }
 
 impl CondParts<'_> {
+    /// Notes how its parts are decided that follow from the block, for coordinates within bounds; `None` where one of them
+    /// is not the same for all.
+    fn decide(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>, note: &mut dyn FnMut(bool)) -> Option<()> {
+        let mut leaf = |form: &PreparedForm, decided: &dyn Fn((i64, i64)) -> Option<bool>| {
+            if form.form.mentions(&|c| matches!(c, Coord::BlockIdx(_))) {
+                note(decided(form.form.interval(within)?)?);
+            }
+            Some(())
+        };
+        match self {
+            Self::Const(_) => Some(()),
+            Self::NonNegative(form) => leaf(form, &|(low, high)| {
+                if low >= 0 { Some(true) } else { (high < 0).then_some(false) }
+            }),
+            Self::Zero(form) => leaf(form, &|(low, high)| {
+                if (low, high) == (0, 0) { Some(true) } else { (low > 0 || high < 0).then_some(false) }
+            }),
+            Self::All(parts) | Self::Any(parts) => {
+                parts.iter().try_for_each(|part| part.decide(within, note))
+            }
+        }
+    }
+
     fn mentions(&self, test: &dyn Fn(Coord) -> bool) -> bool {
         match self {
             Self::Const(_) => false,

@@ -7,6 +7,7 @@ use std::ops::RangeInclusive;
 use rustc_hash::{FxHashMap, FxHasher};
 
 use super::prepared::Prepared;
+use super::repeated;
 use super::values::lanes_of;
 use super::warp::RunningWarp;
 use crate::expr::Coord;
@@ -50,8 +51,32 @@ pub(super) struct Deciding {
 }
 
 impl Deciding {
-    pub(super) fn is_empty(&self) -> bool {
-        self.conditions.is_empty() && self.loops.is_empty()
+    /// What decides in all warps of a block alike, given the bounds between which coordinates lie in it; `None` where it
+    /// does not.
+    pub(super) fn in_block(
+        &self,
+        program: &Program<i64>,
+        prepared: &Prepared,
+        within: &dyn Fn(Coord) -> Option<(i64, i64)>,
+    ) -> Option<u64> {
+        let mut hasher = FxHasher::default();
+        let conditions = self.conditions.iter().map(|&condition| &prepared.conditions[condition]);
+        for condition in prepared.guards.iter().flatten().chain(conditions) {
+            condition.decide(within, &mut |held| hasher.write_u8(u8::from(held)))?;
+        }
+        for &number in &self.loops {
+            let range = &program.loops[number];
+            if [&range.from, &range.to].iter().any(|form| form.mentions(&|c| matches!(c, Coord::Loop(_)))) {
+                continue;
+            }
+            let (from, to) = (range.from.interval(within)?, range.to.interval(within)?);
+            let least = repeated::iterations(from.1, to.0, range.step)?;
+            if least != repeated::iterations(from.0, to.1, range.step)? {
+                return None;
+            }
+            hasher.write_i64(least);
+        }
+        Some(hasher.finish())
     }
 }
 
