@@ -22,6 +22,9 @@ const SHORT: f64 = 32.0;
 /// Iterations of a longer loop that are looked at where conditions follow from it: the middle ones of equal parts.
 const PARTS: i64 = 8;
 
+/// The least part of all iterations around a loop of which some are looked at.
+const LEAST_SHARE: f64 = 1.0 / PARTS as f64;
+
 /// Steps for an access of a thread.
 const STEPS_OF_ACCESS: u64 = 2;
 
@@ -200,7 +203,9 @@ impl<'p> Walk<'p> {
         let is_inner = std::mem::replace(&mut self.in_loop, true);
         let outside = std::mem::take(&mut self.conditions);
         let around = self.share;
-        let parts = if count > SHORT && self.conditions_follow_from(id, body) { PARTS } else { 1 };
+        // In loops in loops in loops that would be a great many.
+        let in_parts = count > SHORT && around >= LEAST_SHARE && self.conditions_follow_from(id, body);
+        let parts = if in_parts { PARTS } else { 1 };
         let mut loading = 0.0;
         for part in 0..parts {
             self.loops[usize::from(id.0)] = Some(iterations.middle(part, parts));

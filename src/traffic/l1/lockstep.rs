@@ -153,11 +153,16 @@ impl<'w> Warps<'w> {
         Ok(())
     }
 
-    /// What each warp does, in the order in which they are to be run.
-    fn behaviours(&mut self, kernel: &Kernel) -> Result<Vec<(Pair, Behaviour)>, NotRun> {
+    /// What each warp does, in the order in which they are to be run; `None` where finding out would take more than half of
+    /// the steps that are left.
+    fn behaviours(&mut self, kernel: &Kernel) -> Result<Option<Vec<(Pair, Behaviour)>>, NotRun> {
+        let enough = left() / 2;
         let Looked { alike, by_block } = Looked::new(self.program, self.prepared);
         let mut of_warps = Vec::with_capacity(self.lanes.len());
         for warp in 0..self.lanes.len() {
+            if left() < enough {
+                return Ok(None);
+            }
             of_warps.push(self.begin(kernel, (0, warp)).behaviour(&alike)?);
         }
         // Blocks are alike which the domain cuts alike and in which what follows from the block is decided alike.
@@ -166,6 +171,9 @@ impl<'w> Warps<'w> {
         let mut known: FxHashMap<((u64, u64), usize), Behaviour> = FxHashMap::default();
         let mut all = Vec::with_capacity(self.number());
         for pair in self.spread() {
+            if left() < enough {
+                return Ok(None);
+            }
             let key = decided[pair.0].map(|decided| (decided, pair.1));
             let behaviour = match key.and_then(|key| known.get(&key)) {
                 Some(known) => *known,
@@ -176,7 +184,7 @@ impl<'w> Warps<'w> {
             }
             all.push((pair, behaviour));
         }
-        Ok(all)
+        Ok(Some(all))
     }
 
     /// How it is decided for all threads of a block what follows from it, if it is.
@@ -263,10 +271,14 @@ fn run(
 /// Runs some warps of each kind, until about so many accesses of lanes were evaluated, at least one warp. Says for how
 /// many they stand, and how many were run.
 fn run_some(warps: &mut Warps, tally: &mut WarpTally<'_>, most: usize) -> Result<(usize, usize), NotRun> {
-    let behaviours = warps.behaviours(tally.kernel)?;
     // Each kind takes one warp at least, and several where they differ in more than the kind says.
     let affordable = most / warps.lanes_at_most(&warps.program.steps).max(1);
-    let strata = strata::strata(&behaviours, affordable / 2);
+    let strata = match warps.behaviours(tally.kernel) {
+        Ok(Some(behaviours)) => strata::strata(&behaviours, affordable / 2),
+        // Where there are no steps for that, the first ones stand for all.
+        Ok(None) | Err(NotRun::Spent(_)) => vec![warps.spread().collect()],
+        Err(why) => return Err(why),
+    };
     tally.spent = 0;
     let mut sum = tally.take();
     let (mut rest, mut covered, mut run) = (warps.number(), 0, 0);

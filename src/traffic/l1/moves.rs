@@ -68,3 +68,41 @@ impl KnownMoves {
         self.noted += 1;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::{Cycles, Wavefronts};
+
+    fn passes(number: f64) -> TagPasses {
+        TagPasses { tag: Wavefronts::new(number), cycles: Cycles::new(number) }
+    }
+
+    #[test]
+    fn what_differs_in_no_deciding_bit_is_known() {
+        let mut moves = KnownMoves::default();
+        let place = |address: i64| MovedBy::new(address, 128, 128);
+        let tag = |moves: &mut KnownMoves, address| moves.get(place(address)).map(|p| p.tag.get().to_bits());
+        moves.note(place(8 + 128 * 5), 0xff, passes(7.0));
+        assert_eq!(tag(&mut moves, 8 + 128 * (5 + 256)), Some(7.0_f64.to_bits()));
+        assert_eq!(tag(&mut moves, 8 + 128 * (5 - 512)), Some(7.0_f64.to_bits()));
+        // Another line, or another remainder.
+        assert_eq!(tag(&mut moves, 8 + 128 * (5 + 128)), None);
+        assert_eq!(tag(&mut moves, 16 + 128 * (5 + 256)), None);
+    }
+
+    #[test]
+    fn the_oldest_makes_room_and_useless_notes_end() {
+        let mut moves = KnownMoves::default();
+        let place = |number: i64| MovedBy::new(128 * number, 128, 128);
+        for number in 0..2 {
+            assert!(moves.pays());
+            moves.note(place(number), u32::MAX, passes(1.0));
+        }
+        assert!(!moves.pays());
+        // One that is asked for again stays longest, and others pay again.
+        assert!(moves.get(place(0)).is_some() && moves.pays());
+        (2..5).for_each(|number| moves.note(place(number), u32::MAX, passes(1.0)));
+        assert!(moves.get(place(1)).is_none() && moves.get(place(0)).is_some());
+    }
+}

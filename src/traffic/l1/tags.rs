@@ -272,20 +272,23 @@ mod tests {
             let starts: Vec<u32> = (0..50).map(|i: u32| i * i * below(700) % 4096).collect();
             let least = below(4);
             let looked_up = |from: u32| {
-                let tags = starts.iter().map(|line| touched.conflicts(line.wrapping_add(from)));
-                let add = |[all, cycles]: [u64; 2], tags: u32| {
-                    [all + u64::from(tags), cycles + u64::from(if tags > least { tags } else { least })]
-                };
-                tags.fold([0, 0], add)
+                let mut sum = TagSum::default();
+                for &line in &starts {
+                    let tags = touched.conflicts(line.wrapping_add(from));
+                    sum.all += u64::from(tags);
+                    sum.cycles += u64::from(if tags > least { tags } else { least });
+                }
+                sum
             };
             let expected = looked_up(from);
             // The second time they may be remembered.
             for _ in 0..2 {
-                let one_by_one: u64 =
-                    starts.iter().map(|line| u64::from(touched.tags(line.wrapping_add(from)))).sum();
-                let sum = touched.sum(from, &starts, least);
-                assert_eq!([sum.all, sum.cycles], expected, "{lines:?} {from}");
-                assert_eq!(one_by_one, expected[0], "{lines:?} {from}");
+                let one_by_one = add_up(&starts, least, |line| touched.tags(line.wrapping_add(from)));
+                assert_eq!(
+                    [touched.sum(from, &starts, least), one_by_one],
+                    [expected; 2],
+                    "{lines:?} {from}"
+                );
                 // Whatever the other bits are, the sum is the same.
                 let bits = touched.deciding(from, &starts);
                 let moved = from ^ (below(u32::MAX as usize) & !bits);
@@ -304,8 +307,7 @@ mod tests {
             let meet = sets::set_of(first) == sets::set_of(first.wrapping_add(1));
             assert_eq!(touched.tags(first), 1 + u32::from(meet), "{first}");
             let both = 1 + u64::from(meet);
-            let sum = touched.sum(first, &[0], 1);
-            assert_eq!([sum.all, sum.cycles], [both; 2], "{first}");
+            assert_eq!(touched.sum(first, &[0], 1), TagSum { all: both, cycles: both }, "{first}");
         }
     }
 }
