@@ -52,6 +52,25 @@ impl Random {
     }
 }
 
+/// Many values as one number, the same on machines of 32 and of 64 bits: what takes different hashes for different things
+/// must not depend on how wide a word is.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Digest(u64);
+
+impl Digest {
+    pub(crate) fn add(&mut self, value: u64) {
+        self.0 = mixed(self.0.wrapping_add(0x9e37_79b9_7f4a_7c15) ^ value);
+    }
+
+    pub(crate) fn add_signed(&mut self, value: i64) {
+        self.add(value.cast_unsigned());
+    }
+
+    pub(crate) fn get(self) -> u64 {
+        self.0
+    }
+}
+
 /// All bits depend on all bits.
 pub(crate) fn mixed(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -70,5 +89,23 @@ mod tests {
         assert!((mean - (2.0 / std::f64::consts::PI).sqrt()).abs() < 0.01, "{mean}");
         assert!((0..1000).all(|_| random.below(7) < 7 && random.position(7) < 7));
         assert_eq!((random.below(0), random.position(0)), (0, 0));
+    }
+    #[test]
+    fn masks_of_lanes_have_different_digests() {
+        let of = |values: &[u64]| {
+            let mut digest = Digest::default();
+            for &value in values {
+                digest.add(value);
+            }
+            digest.get()
+        };
+        // The first and the last lanes, on both sides of a condition: what hashes that add up take for one another.
+        let masks: Vec<u64> = (0..64).flat_map(|n| [u64::MAX >> n, u64::MAX << n, 1 << n]).collect();
+        let pairs = masks.iter().flat_map(|&a| masks.iter().map(move |&b| [a, b]));
+        let different: std::collections::BTreeSet<[u64; 2]> = pairs.collect();
+        let digests: std::collections::BTreeSet<u64> = different.iter().map(|pair| of(pair)).collect();
+        assert_eq!(digests.len(), different.len());
+        // The same wherever it is built.
+        assert_eq!(of(&[1, u64::MAX]), 2_031_997_715_107_867_318);
     }
 }

@@ -2,10 +2,12 @@
 """Whether two builds of Wavecast give the same numbers: all kernels of kernels/ on four devices, with their own
 launches and with odd and even blocks and folds.
 
-    tools/same_numbers.py OLD NEW [--show N] [--only TEXT] [--device ID]...
+    tools/same_numbers.py OLD NEW [--show N] [--only TEXT] [--device ID]... [--within RELATIVE]
 
 OLD and NEW are programs. Fields that only one of them has are counted, not compared: fields may be added. Texts
-are compared too, but for the version of the program. Exit status 1: a number or a text differs.
+are compared too, but for the version of the program. Exit status 1: a number or a text differs. Builds for machines
+whose exp and pow round otherwise differ in last digits: for those say --within 1e-9, which also lets 1e-12 pass where
+a number is near zero, as are terms that are differences of times.
 """
 
 import argparse
@@ -19,6 +21,7 @@ BLOCKS = ["100", "31,3", "24,5,2", "64,4,1", "32,2,8"]
 FOLDS = ["1", "1,2", "3,1,2"]
 SHAPES = [f"--block={b}" for b in BLOCKS] + [f"--fold={f}" for f in FOLDS]
 COMMANDS = [["rank", "--top", "1000"], ["rank", *SHAPES], ["predict"], ["explain"]]
+NOTHING = 1e-12
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -28,19 +31,25 @@ def answer(program, command, kernel, device):
     return {"exit": run.returncode, "answer": json.loads(run.stdout) if run.stdout else run.stderr}
 
 
-def differences(old, new, path, found):
+def differences(old, new, path, found, within):
     """Adds what differs to `found`, and returns how many values were compared."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in old.keys() - new.keys():
             found.append(f"{path}.{key} is gone")
-        return sum(differences(old[k], new[k], f"{path}.{k}", found) for k in old.keys() & new.keys() if k != "tool")
+        return sum(differences(old[k], new[k], f"{path}.{k}", found, within) for k in old.keys() & new.keys() if k != "tool")
     if isinstance(old, list) and isinstance(new, list):
         if len(old) != len(new):
             found.append(f"{path}: {len(old)} and {len(new)} items")
-        return sum(differences(a, b, f"{path}[{i}]", found) for i, (a, b) in enumerate(zip(old, new)))
-    if old != new:
+        return sum(differences(a, b, f"{path}[{i}]", found, within) for i, (a, b) in enumerate(zip(old, new)))
+    if old != new and not close(old, new, within):
         found.append(f"{path}: {old!r} and {new!r}")
     return 1
+
+
+def close(old, new, within):
+    if not within or not all(isinstance(value, (int, float)) for value in (old, new)):
+        return False
+    return abs(old - new) <= within * max(abs(old), abs(new)) + NOTHING
 
 
 def main():
@@ -50,6 +59,7 @@ def main():
     parser.add_argument("--show", type=int, default=20, help="differences that are printed")
     parser.add_argument("--only", default="", help="kernels whose name has this text in it")
     parser.add_argument("--device", action="append", help="instead of the four devices")
+    parser.add_argument("--within", type=float, default=0.0, help="relative difference that is none")
     arguments = parser.parse_args()
     found, compared = [], 0
     for kernel in sorted(path for path in (ROOT / "kernels").glob("*.yaml") if arguments.only in path.name):
@@ -57,7 +67,7 @@ def main():
             for command in COMMANDS:
                 place = f"{' '.join(command)} {kernel.name} -d {device}: "
                 pair = [answer(program, command, kernel, device) for program in (arguments.old, arguments.new)]
-                compared += differences(*pair, place, found)
+                compared += differences(*pair, place, found, arguments.within)
     print(f"{compared} values compared, {len(found)} differ")
     for line in found[: arguments.show]:
         print(line)

@@ -1,8 +1,6 @@
 //! Running warps lane by lane: any address, any condition.
 
-use std::hash::Hasher;
-
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 
 use super::blocks::Phases;
 use super::counts::L1Counts;
@@ -18,6 +16,7 @@ use crate::effort::left;
 use crate::expr::Coord;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, NotRun, Program, Step, Working};
+use crate::random::Digest;
 use crate::space::{Block, BlockIndex, Thread};
 
 /// Most blocks that are looked at.
@@ -201,17 +200,18 @@ impl<'w> Warps<'w> {
     /// Below which threads the domain leaves something of a block, as one number.
     fn cut(&self, kernel: &Kernel, block: BlockIndex) -> u64 {
         let shape = self.launch.candidate.block();
-        let mut hasher = FxHasher::default();
+        let mut digest = Digest::default();
         for item in &self.program.items {
             for d in 0..3 {
                 // As where warps are run: (block * shape + thread) * fold + offset < extent
                 let before = i128::from(block[d]) * i128::from(shape[d]);
                 let left = i128::from(kernel.extents()[d]) - i128::from(item.offset[d]);
                 let end = -(-left).div_euclid(self.program.fold[d].into()) - before;
-                hasher.write_i128(end.clamp(0, shape[d].into()));
+                let below = i64::try_from(end.clamp(0, shape[d].into()));
+                digest.add_signed(below.expect("within a block"));
             }
         }
-        hasher.finish()
+        digest.get()
     }
 
     /// Accesses of lanes of a warp, if all conditions held and loops repeated as they do for the first thread.

@@ -1,10 +1,9 @@
 //! Warps that do alike under the conditions of a program, where only some can be run: each kind of them is run, so that
 //! those that do nothing stand for themselves alone.
 
-use std::hash::Hasher;
 use std::ops::RangeInclusive;
 
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::FxHashMap;
 
 use super::prepared::Prepared;
 use super::repeated;
@@ -12,6 +11,7 @@ use super::values::lanes_of;
 use super::warp::RunningWarp;
 use crate::expr::Coord;
 use crate::launch::{NotRun, Program};
+use crate::random::Digest;
 
 /// Most conditions that are looked at: those that most accesses depend on.
 const MOST_CONDITIONS: usize = 8;
@@ -59,10 +59,10 @@ impl Deciding {
         prepared: &Prepared,
         within: &dyn Fn(Coord) -> Option<(i64, i64)>,
     ) -> Option<u64> {
-        let mut hasher = FxHasher::default();
+        let mut digest = Digest::default();
         let conditions = self.conditions.iter().map(|&condition| &prepared.conditions[condition]);
         for condition in prepared.guards.iter().flatten().chain(conditions) {
-            condition.decide(within, &mut |held| hasher.write_u8(u8::from(held)))?;
+            condition.decide(within, &mut |held| digest.add(held.into()))?;
         }
         for &number in &self.loops {
             let range = &program.loops[number];
@@ -74,9 +74,9 @@ impl Deciding {
             if least != repeated::iterations(from.0, to.1, range.step)? {
                 return None;
             }
-            hasher.write_i64(least);
+            digest.add_signed(least);
         }
-        Some(hasher.finish())
+        Some(digest.get())
     }
 }
 
@@ -157,7 +157,7 @@ impl RunningWarp<'_> {
     ) -> Result<Behaviour, NotRun> {
         self.find_working_items()?;
         let mut seen = Seen::default();
-        seen.hasher.write_u64(alike.key);
+        seen.digest.add(alike.key);
         self.working_lanes().for_each(|lanes| seen.lanes(lanes));
         let active = self.active();
         if active != 0 {
@@ -194,22 +194,22 @@ fn known<T>(found: Result<T, NotRun>) -> Result<Option<T>, NotRun> {
 /// What was seen of a warp.
 #[derive(Default)]
 struct Seen {
-    hasher: FxHasher,
+    digest: Digest,
     lanes: u64,
 }
 
 impl Seen {
     fn behaviour(&self) -> Behaviour {
-        Behaviour { key: self.hasher.finish(), lanes: self.lanes }
+        Behaviour { key: self.digest.get(), lanes: self.lanes }
     }
 
     fn lanes(&mut self, mask: u64) {
-        self.hasher.write_u64(mask);
+        self.digest.add(mask);
         self.lanes = self.lanes.saturating_add(mask.count_ones().into());
     }
 
     fn iterations(&mut self, of_lane: i64) {
-        self.hasher.write_i64(of_lane);
+        self.digest.add_signed(of_lane);
         self.lanes = self.lanes.saturating_add(of_lane.unsigned_abs());
     }
 }
