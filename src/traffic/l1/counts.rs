@@ -126,6 +126,14 @@ impl L1Counts {
         self.sampled |= other.sampled;
     }
 
+    /// Adds what the same warps do in another part of the program, so many times; without totals.
+    pub(super) fn add_part(&mut self, other: &Self, times: f64) {
+        let (work_items, warps) = (self.work_items, self.warps);
+        self.add_warps(other, times);
+        self.work_items = work_items.max(other.work_items * times);
+        self.warps = warps.max(other.warps * times);
+    }
+
     /// Makes totals and sums per field of what is known per instruction.
     pub(super) fn add_up(&mut self, kernel: &Kernel, program: &Program<i64>, pipe: &Pipe) {
         for (instruction, of) in program.instructions.iter().zip(&self.instructions) {

@@ -3,7 +3,8 @@
 //! Where a form is affine, it is the sum of what threads, blocks and the numbers of iterations contribute. Only the
 //! first differs between lanes, and it is the same in all blocks: it is found once for each warp of a block.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
@@ -54,16 +55,26 @@ pub(super) enum CondParts<'a> {
 
 impl PreparedCond<'_> {
     /// Notes how those of its parts are decided that follow from the block, for coordinates within bounds; `None` where one
-    /// is not the same for all. Nothing is noted of a condition that follows from loops.
+    /// is not the same for all.
     pub(super) fn decide(
         &self,
         within: &dyn Fn(Coord) -> Option<(i64, i64)>,
         note: &mut dyn FnMut(bool),
     ) -> Option<()> {
-        if self.mentions(&|c| matches!(c, Coord::Loop(_))) {
-            return Some(());
-        }
         self.parts.decide(within, note)
+    }
+
+    /// The loops that it follows from.
+    pub(super) fn loops(&self) -> Vec<usize> {
+        let found = RefCell::new(BTreeSet::new());
+        // Nothing is what is looked for, so that all are looked at.
+        self.mentions(&|coord| {
+            if let Coord::Loop(id) = coord {
+                found.borrow_mut().insert(usize::from(id.0));
+            }
+            false
+        });
+        found.into_inner().into_iter().collect()
     }
 
     /// Whether it mentions a coordinate of a kind.
@@ -139,15 +150,21 @@ impl<'a> Prepared<'a> {
         let guards = program.items.iter().map(|i| i.guard.as_ref().map(|c| preparing.cond(c))).collect();
         let mut conditions: Vec<PreparedCond> = Vec::new();
         let mut accesses = Vec::with_capacity(program.instructions.len());
-        let mut before = None;
+        let mut known: FxHashMap<&Cond<i64>, usize> = FxHashMap::default();
+        let mut before = (None, None);
         for instruction in &program.instructions {
             let when = instruction.when.as_ref();
-            if when.is_some() && when != before {
-                conditions.extend(when.map(|when| preparing.cond(when)));
-                before = when;
+            if when != before.0 {
+                let number = |when| {
+                    *known.entry(when).or_insert_with(|| {
+                        conditions.push(preparing.cond(when));
+                        conditions.len() - 1
+                    })
+                };
+                before = (when, when.map(number));
             }
             let element = preparing.form(&instruction.element, Some((instruction.field, instruction.width)));
-            accesses.push((when.and_then(|_| conditions.len().checked_sub(1)), element));
+            accesses.push((before.1, element));
         }
         Self { guards, conditions, accesses, loops, decides: decides(program), gains: preparing.gains }
     }

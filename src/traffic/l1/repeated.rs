@@ -38,10 +38,12 @@ impl<'a> RunningWarp<'a> {
             let most = count(first, last).ok_or(NotRun::Overflow)?;
             let chosen = self.chosen(number, most, tally);
             let weight = weight * chosen.weight;
-            for iteration in chosen.iterations() {
+            let together = self.are_together(number, tally);
+            let turns = if together { chosen.run } else { 1 };
+            for iteration in chosen.iterations().step_by(usize::try_from(turns.max(1)).unwrap_or(1)) {
                 self.begin(number, iteration, || FirstValue::Same(first), range.step)?;
                 tally.end_of_iteration();
-                self.steps(body, active, weight, tally)?;
+                self.steps(body, active, weight * turns as f64, tally)?;
             }
             self.end(number, tally);
             return Ok(());
@@ -58,12 +60,20 @@ impl<'a> RunningWarp<'a> {
         let chosen = self.chosen(number, most, tally);
         let weight = weight * chosen.weight;
         let mut running = active;
-        for iteration in chosen.iterations() {
+        let together = self.are_together(number, tally);
+        let mut turns = 1;
+        let mut iterations = chosen.iterations();
+        while let Some(iteration) = iterations.nth(turns - 1) {
             let each = || FirstValue::Each(Box::new(first), u128::from(largest));
             self.begin(number, iteration, each, range.step)?;
             running &= mask_of(&counts, |count| iteration < count);
+            if together {
+                // Until the first lane has reached its end.
+                let next = lanes_of(running).map(|lane| counts[lane]).min().unwrap_or(most).min(chosen.run);
+                turns = usize::try_from(next - iteration).unwrap_or(1).max(1);
+            }
             tally.end_of_iteration();
-            self.steps(body, running, weight, tally)?;
+            self.steps(body, running, weight * turns as f64, tally)?;
         }
         self.end(number, tally);
         Ok(())
@@ -82,6 +92,25 @@ impl<'a> RunningWarp<'a> {
         Ok(all)
     }
 
+    /// Whether iterations in a row can be passed as one: nothing follows from the loop but addresses.
+    fn are_together(&self, number: usize, tally: &WarpTally) -> bool {
+        tally.only_passes && !self.prepared.decides[number]
+    }
+
+    /// Is in an iteration of a loop, without having been in those before.
+    pub(super) fn be_in(&mut self, number: usize, iteration: i64, active: u64) -> Result<(), NotRun> {
+        let [from, _] = &self.prepared.loops[number];
+        let first = self.all_values(from, active)?;
+        let largest = lanes_of(active).map(|lane| first[lane].unsigned_abs()).max().unwrap_or(0);
+        let each = || FirstValue::Each(Box::new(first), largest.into());
+        self.begin(number, iteration, each, self.program.loops[number].step)
+    }
+
+    pub(super) fn leave(&mut self, number: usize) {
+        self.loops[number] = None;
+        self.last_held = None;
+    }
+
     /// Which iterations of a loop are run. Where conditions or bounds of inner loops follow from it, the first ones are not
     /// like the others: then some of each part are, and of each warp others.
     fn chosen(&self, number: usize, most: i64, tally: &mut WarpTally) -> Chosen {
@@ -96,8 +125,7 @@ impl<'a> RunningWarp<'a> {
 
     fn end(&mut self, number: usize, tally: &mut WarpTally) {
         tally.end_of_iteration();
-        self.loops[number] = None;
-        self.last_held = None;
+        self.leave(number);
     }
 
     /// The value of a form, if it is known to be the same in all lanes.

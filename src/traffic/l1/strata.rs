@@ -13,16 +13,42 @@ use crate::expr::Coord;
 use crate::launch::{NotRun, Program};
 use crate::random::Digest;
 
-/// Most conditions that are looked at: those that most accesses depend on.
-const MOST_CONDITIONS: usize = 8;
+/// Conditions that are looked at in any case, or all if they are fewer: those that most accesses depend on.
+const FOREMOST: usize = 8;
+/// Most conditions of warps that are looked at.
+const MOST_CONDITIONS: usize = 1 << 12;
+/// Parts of a loop at whose ends conditions are looked at that follow from it.
+const PARTS: i64 = 4;
 /// Kinds of warps that are told apart in any case, and at most.
 const STRATA: RangeInclusive<usize> = 4..=24;
 
 /// A block and a warp of it, by their places among those that may be run.
 pub(super) type Pair = (usize, usize);
 
+/// Warps of one kind, or of several that do about as much.
+pub(super) struct Stratum {
+    /// In the order in which they are to be run.
+    pub(super) pairs: Vec<Pair>,
+    pub(super) kinds: Vec<Vec<Pair>>,
+}
+
+impl Stratum {
+    /// Warps that are not told apart.
+    pub(super) fn one(all: impl Iterator<Item = Pair>) -> Self {
+        Self { pairs: all.collect(), kinds: Vec::new() }
+    }
+
+    fn new(kinds: Vec<Kind>) -> Self {
+        let mut pairs: Vec<(usize, Pair)> =
+            kinds.iter().flat_map(|kind| kind.pairs.iter().copied()).collect();
+        pairs.sort_unstable();
+        let alone = |pairs: Vec<(usize, Pair)>| pairs.into_iter().map(|placed| placed.1).collect();
+        Self { pairs: alone(pairs), kinds: kinds.into_iter().map(|kind| alone(kind.pairs)).collect() }
+    }
+}
+
 /// Warps that do alike, in the order in which they are to be run.
-struct Stratum {
+struct Kind {
     /// With their places in that order.
     pairs: Vec<(usize, Pair)>,
     /// How much each does.
@@ -46,7 +72,14 @@ pub(super) struct Looked {
 /// Conditions and loops, by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Deciding {
-    conditions: Vec<usize>,
+    conditions: Vec<LookedAt>,
+    loops: Vec<usize>,
+}
+
+/// A condition, and the loops that it follows from.
+#[derive(Debug)]
+struct LookedAt {
+    condition: usize,
     loops: Vec<usize>,
 }
 
@@ -60,7 +93,7 @@ impl Deciding {
         within: &dyn Fn(Coord) -> Option<(i64, i64)>,
     ) -> Option<u64> {
         let mut digest = Digest::default();
-        let conditions = self.conditions.iter().map(|&condition| &prepared.conditions[condition]);
+        let conditions = self.conditions.iter().map(|looked| &prepared.conditions[looked.condition]);
         for condition in prepared.guards.iter().flatten().chain(conditions) {
             condition.decide(within, &mut |held| digest.add(held.into()))?;
         }
@@ -81,22 +114,26 @@ impl Deciding {
 }
 
 impl Looked {
-    /// The conditions that most instructions depend on, and all loops.
-    pub(super) fn new(program: &Program<i64>, prepared: &Prepared) -> Self {
+    /// The conditions that most instructions depend on, more of them in fewer warps, and all loops.
+    pub(super) fn new(program: &Program<i64>, prepared: &Prepared, warps: usize) -> Self {
         let mut uses = vec![0_usize; prepared.conditions.len()];
         for condition in prepared.accesses.iter().filter_map(|access| access.0) {
             uses[condition] += 1;
         }
         let mut foremost: Vec<usize> = (0..uses.len()).collect();
         foremost.sort_by_key(|&condition| std::cmp::Reverse(uses[condition]));
-        foremost.truncate(MOST_CONDITIONS);
+        foremost.truncate((MOST_CONDITIONS / warps.max(1)).max(FOREMOST));
         let of_block = |c: Coord| matches!(c, Coord::BlockIdx(_));
         let condition_differs = |condition: &usize| prepared.conditions[*condition].mentions(&of_block);
         let loop_differs = |number: &usize| {
             let range = &program.loops[*number];
             range.from.mentions(&of_block) || range.to.mentions(&of_block)
         };
-        let (by_block, alike) = foremost.into_iter().partition(condition_differs);
+        let (by_block, alike): (Vec<usize>, Vec<usize>) = foremost.into_iter().partition(condition_differs);
+        let one = |condition: usize| LookedAt { condition, loops: prepared.conditions[condition].loops() };
+        let alike = alike.into_iter().map(one).collect();
+        // What follows from both blocks and loops differs from block to block more than kinds could say.
+        let by_block = by_block.into_iter().map(one).filter(|looked| looked.loops.is_empty()).collect();
         let (loops_by_block, loops) = (0..program.loops.len()).partition(loop_differs);
         Self {
             alike: Deciding { conditions: alike, loops },
@@ -106,37 +143,35 @@ impl Looked {
 }
 
 /// All warps by what each does, those that do least first. More kinds than `most` are put together by how much they do.
-pub(super) fn strata(all: &[(Pair, Behaviour)], most: usize) -> Vec<Vec<Pair>> {
+pub(super) fn strata(all: &[(Pair, Behaviour)], most: usize) -> Vec<Stratum> {
     let mut numbers: FxHashMap<u64, usize> = FxHashMap::default();
-    let mut strata: Vec<Stratum> = Vec::new();
+    let mut kinds: Vec<Kind> = Vec::new();
     for (place, &(pair, behaviour)) in all.iter().enumerate() {
         let number = *numbers.entry(behaviour.key).or_insert_with(|| {
-            strata.push(Stratum { pairs: Vec::new(), lanes: behaviour.lanes });
-            strata.len() - 1
+            kinds.push(Kind { pairs: Vec::new(), lanes: behaviour.lanes });
+            kinds.len() - 1
         });
-        strata[number].pairs.push((place, pair));
+        kinds[number].pairs.push((place, pair));
     }
     let most = most.clamp(*STRATA.start(), *STRATA.end());
-    strata.sort_by_key(|stratum| stratum.lanes);
-    if strata.len() > most {
-        strata = put_together(strata, all.len().div_ceil(most));
-    }
-    strata.into_iter().map(|stratum| stratum.pairs.into_iter().map(|of| of.1).collect()).collect()
+    kinds.sort_by_key(|kind| kind.lanes);
+    let enough = if kinds.len() > most { all.len().div_ceil(most) } else { 1 };
+    put_together(kinds, enough).into_iter().map(Stratum::new).collect()
 }
 
 /// Puts neighbours, which do about as much, together until each has so many warps; those that do nothing stay alone.
-fn put_together(strata: Vec<Stratum>, enough: usize) -> Vec<Stratum> {
-    let mut fewer: Vec<Stratum> = Vec::new();
-    for stratum in strata {
+fn put_together(kinds: Vec<Kind>, enough: usize) -> Vec<Vec<Kind>> {
+    let mut fewer: Vec<Vec<Kind>> = Vec::new();
+    for kind in kinds {
         match fewer.last_mut() {
-            Some(last) if last.pairs.len() < enough && (last.lanes == 0) == (stratum.lanes == 0) => {
-                last.pairs.extend(stratum.pairs);
+            Some(last)
+                if last.iter().map(|kind| kind.pairs.len()).sum::<usize>() < enough
+                    && (last[0].lanes == 0) == (kind.lanes == 0) =>
+            {
+                last.push(kind);
             }
-            _ => fewer.push(stratum),
+            _ => fewer.push(vec![kind]),
         }
-    }
-    for stratum in &mut fewer {
-        stratum.pairs.sort_unstable();
     }
     fewer
 }
@@ -168,14 +203,47 @@ impl RunningWarp<'_> {
     }
 
     fn see(&mut self, deciding: &Deciding, asked: u64, seen: &mut Seen) -> Result<(), NotRun> {
-        for &condition in &deciding.conditions {
-            if let Some(held) = known(self.where_done(condition, asked))? {
-                seen.lanes(held);
-            }
+        for looked in &deciding.conditions {
+            self.see_condition(looked, asked, seen)?;
         }
         for &number in &deciding.loops {
             if let Some(iterations) = known(self.iterations(number, asked))? {
                 lanes_of(asked).for_each(|lane| seen.iterations(iterations[lane]));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl RunningWarp<'_> {
+    /// Looks at a condition, in some iterations of a loop that it follows from; of two loops in the first and the last ones.
+    fn see_condition(&mut self, looked: &LookedAt, asked: u64, seen: &mut Seen) -> Result<(), NotRun> {
+        let parts = match looked.loops.len() {
+            0 | 1 => PARTS,
+            2 => 1,
+            _ => return Ok(()),
+        };
+        let mut places: Vec<Vec<(usize, i64)>> = vec![Vec::new()];
+        for &number in &looked.loops {
+            let Some(iterations) = known(self.iterations(number, asked))? else { return Ok(()) };
+            let last = lanes_of(asked).map(|lane| iterations[lane]).max().unwrap_or(0).max(1) - 1;
+            let with = |places: Vec<(usize, i64)>| {
+                (0..=parts).map(move |part| {
+                    let place = (number, last / parts * part + last % parts * part / parts);
+                    [places.as_slice(), &[place]].concat()
+                })
+            };
+            places = places.into_iter().flat_map(with).collect();
+            places.dedup();
+        }
+        for place in places {
+            for &(number, iteration) in &place {
+                self.be_in(number, iteration, asked)?;
+            }
+            let held = known(self.where_done(looked.condition, asked));
+            looked.loops.iter().for_each(|&number| self.leave(number));
+            if let Some(held) = held? {
+                seen.lanes(held);
             }
         }
         Ok(())

@@ -10,6 +10,7 @@ use crate::footprint::quotient;
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::{Instruction, Program};
 use crate::quantity::{Cycles, Sectors, Times, Wavefronts};
+use crate::random::Digest;
 use crate::space::BlockIndex;
 
 /// What was counted so far, over all warps.
@@ -23,6 +24,11 @@ pub(super) struct WarpTally<'a> {
     pub(super) unions: Vec<[Union; 2]>,
     /// Warps that were begun.
     pub(super) begun: usize,
+    /// What the current warp has done so far, as one number.
+    pub(super) done: Digest,
+    /// Whether it is only found how often instructions are issued, and how many were so far.
+    pub(super) only_passes: bool,
+    pub(super) passed: usize,
     /// Whether the current warp has touched anything.
     pub(super) issued: bool,
     met: AccessesMet,
@@ -70,12 +76,12 @@ impl<'a> WarpTally<'a> {
         kernel: &'a Kernel,
         program: &Program<i64>,
         pipe: &'a Pipe,
-        blocks: &[BlockIndex],
+        blocks: impl Iterator<Item = BlockIndex>,
     ) -> Self {
         let counts = L1Counts {
             instructions: vec![InstructionCounts::default(); program.instructions.len()],
             fields: vec![FieldCounts::default(); kernel.fields.len()],
-            blocks: blocks.to_vec(),
+            blocks: blocks.collect(),
             ..Default::default()
         };
         Self {
@@ -85,6 +91,9 @@ impl<'a> WarpTally<'a> {
             spent: 0,
             unions: Vec::new(),
             begun: 0,
+            done: Digest::default(),
+            only_passes: false,
+            passed: 0,
             issued: false,
             met: AccessesMet::default(),
             period: pipe.period(),
@@ -182,10 +191,19 @@ impl<'a> WarpTally<'a> {
     ) {
         self.counts.instructions[position].add(one, weight);
         self.issued = true;
+        let [lanes, sectors, cycles] =
+            [one.lanes.get(), one.sectors.get(), one.cycles.get()].map(f64::to_bits);
+        self.done.add(lanes ^ sectors.rotate_left(16) ^ cycles.rotate_left(32));
         // Several arrays of one field cost as much as several fields would.
         let copies = self.kernel.field(instruction.field).multiplicity;
         let copies = usize::try_from(copies).expect("there is at least one array");
         self.spent = self.spent.saturating_add(copies.saturating_mul(active.count_ones() as usize));
+    }
+
+    /// Passes an access without looking at its addresses.
+    pub(super) fn pass(&mut self, position: usize, active: u64, weight: f64) {
+        self.counts.instructions[position].add(&InstructionCounts::of_lanes(active), weight);
+        self.issued = true;
     }
 
     /// What comes is another iteration of a loop, or comes after it.
@@ -216,18 +234,16 @@ impl<'a> WarpTally<'a> {
         std::mem::replace(&mut self.counts, nothing)
     }
 
-    /// Means over blocks, from `done` of `all` warps, without totals.
-    pub(super) fn finish(mut self, done: usize, all: usize, blocks: usize) -> L1Counts {
+    /// All that was counted so many times, without totals.
+    pub(super) fn finish(mut self, times: f64) -> L1Counts {
         let kernel = self.kernel;
-        let scale = all as f64 / done.max(1) as f64 / blocks.max(1) as f64;
         let sum = self.take();
-        self.counts.add_warps(&sum, scale);
+        self.counts.add_warps(&sum, times);
         for (field, of) in self.counts.fields.iter_mut().zip(&kernel.fields) {
             field.warp_load_sectors *= of.multiplicity as f64;
             field.iteration_load_sectors *= of.multiplicity as f64;
             field.warp_store_sectors *= of.multiplicity as f64;
         }
-        self.counts.sampled |= done < all;
         self.counts
     }
 }

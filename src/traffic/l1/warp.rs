@@ -11,6 +11,7 @@ use crate::footprint::remainder;
 use crate::kernel::{Kernel, Space};
 use crate::launch::{Launch, NotRun, Program, Step};
 use crate::quantity::{ItemCount, Times};
+use crate::random::Digest;
 use crate::space::{Block, BlockIndex, Domain, Thread};
 
 /// No block has more threads along a dimension.
@@ -83,17 +84,19 @@ impl<'a> RunningWarp<'a> {
         }
     }
 
-    pub(super) fn run(mut self, tally: &mut WarpTally) -> Result<(), NotRun> {
+    /// Runs steps of the program, standing for so many warps.
+    pub(super) fn run(mut self, steps: &'a [Step], weight: f64, tally: &mut WarpTally) -> Result<(), NotRun> {
         self.find_working_items()?;
-        tally.counts.work_items += ItemCount::new(f64::from(self.work_items));
+        tally.counts.work_items += ItemCount::new(f64::from(self.work_items)) * weight;
         tally.unions.resize(tally.kernel.fields.len(), Default::default());
         let active = self.active();
         tally.issued = false;
-        tally.begun += 1;
+        tally.done = Digest::default();
+        tally.begun += usize::from(!tally.only_passes);
         if active != 0 {
-            self.steps(&self.program.steps, active, 1.0, tally)?;
+            self.steps(steps, active, weight, tally)?;
         }
-        tally.counts.warps += Times::new(if tally.issued { 1.0 } else { 0.0 });
+        tally.counts.warps += Times::new(if tally.issued { weight } else { 0.0 });
         tally.end_of_warp();
         Ok(())
     }
@@ -280,6 +283,7 @@ impl<'a> RunningWarp<'a> {
         self.left = self.left.checked_sub(1).ok_or(NotRun::Stopped(MOST_OF_WARP))?;
         let instruction = &self.program.instructions[position];
         spend(STEPS_OF_ACCESS)?;
+        tally.passed += usize::from(tally.only_passes);
         let works = if instruction.clipped { &self.inside } else { &self.guarded };
         let items = instruction.items.iter().map(|i| works[usize::from(i)]);
         let needed = items.fold(0, |any, works| any | works) & active;
@@ -289,6 +293,10 @@ impl<'a> RunningWarp<'a> {
             None => needed,
         };
         if active == 0 {
+            return Ok(());
+        }
+        if tally.only_passes {
+            tally.pass(position, active, weight);
             return Ok(());
         }
         spend_on(1 + element.size, STEPS_OF_PART * u64::from(active.count_ones()))?;

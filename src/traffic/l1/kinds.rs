@@ -1,0 +1,333 @@
+//! Which blocks stand for all of a grid, and for how many each does, where what a block does follows from its place: the
+//! domain cuts those at its ends, and conditions hold in some.
+
+use std::collections::BTreeMap;
+
+use super::prepared::{CondParts, Prepared, PreparedForm};
+use super::repeated;
+use crate::expr::Coord;
+use crate::kernel::Kernel;
+use crate::launch::{BlockBox, Launch, Program, Working};
+use crate::random::{Digest, Random};
+use crate::space::BlockIndex;
+
+/// Most kinds that are told apart.
+const MOST_KINDS: usize = 32;
+/// Most places along a dimension that are looked at.
+const MOST_LOOKS: usize = 256;
+
+/// A block, and for how many it stands.
+pub(super) type Standing = (BlockIndex, f64);
+
+/// About `most` blocks with work, of each kind at least one. Where kinds cannot be told apart, each stands for as many.
+pub(super) fn blocks(
+    kernel: &Kernel,
+    launch: &Launch,
+    working: &Working,
+    (program, prepared): (&Program<i64>, &Prepared),
+    most: i64,
+) -> Vec<Standing> {
+    let alike = || working.some(most).into_iter().map(|block| (block, 1.0)).collect();
+    if working.blocks.count() <= most {
+        return alike();
+    }
+    let found = ByPlace::new(kernel, launch, program, prepared)
+        .ok()
+        .and_then(|deciding| deciding.kinds(&working.blocks))
+        .map(|kinds| standing(&kinds, working, most));
+    found.filter(|found| !found.is_empty()).unwrap_or_else(alike)
+}
+
+/// Places along a dimension at which all is decided alike.
+#[derive(Debug, Clone, PartialEq)]
+struct SamePlaces {
+    /// From each first to before each last.
+    ranges: Vec<[i64; 2]>,
+}
+
+impl SamePlaces {
+    fn count(&self) -> i64 {
+        self.ranges.iter().map(|[from, to]| to - from).sum()
+    }
+
+    /// The `i`-th of them.
+    fn at(&self, mut i: i64) -> i64 {
+        for &[from, to] in &self.ranges {
+            if i < to - from {
+                return from + i;
+            }
+            i -= to - from;
+        }
+        self.ranges[0][0]
+    }
+}
+
+/// Some of the blocks of each kind, more of those of which there are more.
+fn standing(kinds: &[Vec<SamePlaces>; 3], working: &Working, most: i64) -> Vec<Standing> {
+    let all = working.blocks.count() as f64;
+    let mut found = Vec::new();
+    for z in &kinds[2] {
+        for y in &kinds[1] {
+            for x in &kinds[0] {
+                let along = [x, y, z];
+                let number = along.iter().map(|alike| alike.count()).product::<i64>();
+                #[expect(clippy::cast_possible_truncation, reason = "no more than there may be")]
+                let some = (most as f64 * number as f64 / all).round() as i64;
+                let some = (1 << (2 * some.max(1) - 1).ilog2()).min(number);
+                let blocks = spread(along, some, working);
+                let each = number as f64 / blocks.len().max(1) as f64;
+                found.extend(blocks.into_iter().map(|block| (block, each)));
+            }
+        }
+    }
+    found
+}
+
+/// Blocks of a kind with work: along each dimension one of each of equal parts, in an order of its own, so that their places
+/// leave all remainders by powers of two alike, which is what alignments follow from.
+fn spread(along: [&SamePlaces; 3], some: i64, working: &Working) -> Vec<BlockIndex> {
+    let mut random = Random::new(0);
+    let mut order = || {
+        let mut order: Vec<i64> = (0..some).collect();
+        random.shuffle(&mut order);
+        order
+    };
+    let orders = [(); 3].map(|()| [order(), order()]);
+    let mut blocks: Vec<BlockIndex> = Vec::new();
+    for turn in 0..orders[0][0].len() {
+        let block = BlockIndex::along(|d| {
+            let count = along[d].count();
+            let start = |part: i64| {
+                let before = i128::from(count) * i128::from(part) / i128::from(some);
+                i64::try_from(before).expect("it is no larger than the number of places")
+            };
+            let [part, remainder] = [&orders[d][0], &orders[d][1]].map(|order| order[turn]);
+            let (first, next) = (start(part), start(part + 1));
+            let within = (next - first).clamp(1, some);
+            let modulus = 1 << within.ilog2();
+            along[d].at(first + (remainder - first).rem_euclid(modulus))
+        });
+        if working.works(block) && !blocks.contains(&block) {
+            blocks.push(block);
+        }
+    }
+    blocks
+}
+
+/// Something follows from several dimensions together, or in another way than by a multiple, or is too large.
+#[derive(Debug)]
+struct Entangled;
+
+/// The dimension along which a form moves, if it does.
+type Along = Option<(usize, Moving)>;
+
+/// A form along one dimension of the grid: in each block it lies between two numbers, which move along with it.
+#[derive(Debug, Clone, Copy)]
+struct Moving {
+    low: i64,
+    high: i64,
+    by: i64,
+}
+
+impl Moving {
+    fn at(self, block: i64) -> Option<[i64; 2]> {
+        let moved = self.by.checked_mul(block)?;
+        Some([self.low.checked_add(moved)?, self.high.checked_add(moved)?])
+    }
+}
+
+/// What decides along one dimension.
+#[derive(Debug, Default)]
+struct AlongOne {
+    /// Forms that are compared with zero.
+    compared: Vec<Moving>,
+    /// First and last values of loops, and their steps.
+    loops: Vec<([Moving; 2], i64)>,
+}
+
+/// What decides what a block does, by dimension.
+struct ByPlace {
+    along: [AlongOne; 3],
+}
+
+impl ByPlace {
+    fn new(
+        kernel: &Kernel,
+        launch: &Launch,
+        program: &Program<i64>,
+        prepared: &Prepared,
+    ) -> Result<Self, Entangled> {
+        let mut found = Self { along: Default::default() };
+        let shape = launch.candidate.block();
+        let clipped = program.instructions.iter().any(|i| i.clipped);
+        for item in program.items.iter().filter(|_| clipped) {
+            for d in 0..3 {
+                // (block * shape + thread) * fold + offset < extent
+                let fold = program.fold[d];
+                let rest = kernel.extents()[d] - 1 - item.offset[d];
+                let step = shape[d].checked_mul(fold).ok_or(Entangled)?;
+                let least = rest.checked_sub(step - fold).ok_or(Entangled)?;
+                found.along[d].compared.push(Moving { low: least, high: rest, by: -step });
+            }
+        }
+        let moving = |form: &PreparedForm| moving(form, launch, prepared);
+        for cond in prepared.guards.iter().flatten().chain(&prepared.conditions) {
+            found.compare(&cond.parts, &moving)?;
+        }
+        for (range, ends) in program.loops.iter().zip(&prepared.loops) {
+            let [from, to] = [moving(&ends[0])?, moving(&ends[1])?];
+            let d = match (from, to) {
+                (None, None) => continue,
+                (Some((d, _)), None) | (None, Some((d, _))) => d,
+                (Some((d, _)), Some((other, _))) if d == other => d,
+                (Some(_), Some(_)) => return Err(Entangled),
+            };
+            let still = |form: &PreparedForm| {
+                let (low, high) = interval(form, launch, prepared).ok_or(Entangled)?;
+                Ok(Moving { low, high, by: 0 })
+            };
+            let ends = [
+                from.map_or_else(|| still(&ends[0]), |(_, moving)| Ok(moving))?,
+                to.map_or_else(|| still(&ends[1]), |(_, moving)| Ok(moving))?,
+            ];
+            found.along[d].loops.push((ends, range.step));
+        }
+        Ok(found)
+    }
+
+    fn compare(
+        &mut self,
+        cond: &CondParts,
+        moving: &dyn Fn(&PreparedForm) -> Result<Along, Entangled>,
+    ) -> Result<(), Entangled> {
+        match cond {
+            CondParts::Const(_) => Ok(()),
+            CondParts::NonNegative(form) | CondParts::Zero(form) => {
+                if let Some((d, moving)) = moving(form)? {
+                    self.along[d].compared.push(moving);
+                }
+                Ok(())
+            }
+            CondParts::All(parts) | CondParts::Any(parts) => {
+                parts.iter().try_for_each(|part| self.compare(part, moving))
+            }
+        }
+    }
+
+    /// The kinds of blocks along each dimension; `None` where there are more than may be told apart.
+    fn kinds(&self, blocks: &BlockBox) -> Option<[Vec<SamePlaces>; 3]> {
+        let mut kinds = [const { Vec::new() }; 3];
+        for (d, kinds) in kinds.iter_mut().enumerate() {
+            *kinds = self.along[d].kinds(blocks.from[d], blocks.to[d])?;
+        }
+        let number: usize = kinds.iter().map(Vec::len).product();
+        (number <= MOST_KINDS).then_some(kinds)
+    }
+}
+
+impl AlongOne {
+    fn kinds(&self, from: i64, to: i64) -> Option<Vec<SamePlaces>> {
+        let mut looks = MOST_LOOKS;
+        let mut ranges = Vec::new();
+        self.split(from, to, &mut looks, &mut ranges)?;
+        // Those in which all is decided are alike wherever they are; of the others each is by itself.
+        let mut kinds: Vec<SamePlaces> = Vec::new();
+        let mut known: BTreeMap<u64, usize> = BTreeMap::new();
+        for (range, decided) in ranges {
+            if let Some(&kind) = decided.and_then(|key| known.get(&key)) {
+                kinds[kind].ranges.push(range);
+            } else {
+                known.extend(decided.map(|key| (key, kinds.len())));
+                kinds.push(SamePlaces { ranges: vec![range] });
+            }
+        }
+        (kinds.len() <= MOST_KINDS).then_some(kinds)
+    }
+
+    /// Splits a range until each part is of one kind.
+    fn split(
+        &self,
+        from: i64,
+        to: i64,
+        looks: &mut usize,
+        found: &mut Vec<([i64; 2], Option<u64>)>,
+    ) -> Option<()> {
+        *looks = looks.checked_sub(1)?;
+        let (first, last) = (self.decided(from).ok()?, self.decided(to - 1).ok()?);
+        // Everything moves one way only.
+        if to - from == 1 || first.is_some() && first == last {
+            found.push(([from, to], first));
+            return Some(());
+        }
+        let middle = from + (to - from) / 2;
+        self.split(from, middle, looks, found)?;
+        self.split(middle, to, looks, found)
+    }
+
+    /// How everything is decided in all threads at one place alike, as one number; within, `None` where it is not.
+    fn decided(&self, place: i64) -> Result<Option<u64>, Entangled> {
+        let mut digest = Digest::default();
+        let mut is_decided = true;
+        for moving in &self.compared {
+            let [low, high] = moving.at(place).ok_or(Entangled)?;
+            match (low, high) {
+                (0, 0) => digest.add(0),
+                (0.., _) => digest.add(if low > 0 { 1 } else { 2 }),
+                (_, ..0) => digest.add(3),
+                _ => is_decided = false,
+            }
+        }
+        for ([from, to], step) in &self.loops {
+            let (from, to) = (from.at(place).ok_or(Entangled)?, to.at(place).ok_or(Entangled)?);
+            let least = repeated::iterations(from[1], to[0], *step).ok_or(Entangled)?;
+            is_decided &= least == repeated::iterations(from[0], to[1], *step).ok_or(Entangled)?;
+            digest.add_signed(least);
+        }
+        Ok(is_decided.then(|| digest.get()))
+    }
+}
+
+/// The dimension along which a form follows from the place of the block, if it does.
+fn moving(form: &PreparedForm, launch: &Launch, prepared: &Prepared) -> Result<Along, Entangled> {
+    let Some(affine) = &form.affine else {
+        let begins_there = |loop_ends: &[PreparedForm; 2]| loop_ends.iter().any(|end| of_block(end));
+        let follows = form.form.mentions(&|coord| match coord {
+            Coord::BlockIdx(_) => true,
+            Coord::Loop(id) => begins_there(&prepared.loops[usize::from(id.0)]),
+            Coord::ThreadIdx(_) | Coord::Axis(_) | Coord::Thread(_) => false,
+        });
+        return if follows { Err(Entangled) } else { Ok(None) };
+    };
+    let block = affine.block;
+    let mut along = (0..3).filter(|&d| block[d] != 0);
+    let Some(d) = along.next() else { return Ok(None) };
+    if along.next().is_some() {
+        return Err(Entangled);
+    }
+    let (low, high) = interval(form, launch, prepared).ok_or(Entangled)?;
+    Ok(Some((d, Moving { low, high, by: block[d] })))
+}
+
+fn of_block(form: &PreparedForm) -> bool {
+    form.form.mentions(&|coord| matches!(coord, Coord::BlockIdx(_)))
+}
+
+/// Between which numbers a form lies in the first block; `None` where that is not known, or depends on loops that begin or
+/// end elsewhere in other blocks.
+fn interval(form: &PreparedForm, launch: &Launch, prepared: &Prepared) -> Option<(i64, i64)> {
+    let shape = launch.candidate.block();
+    form.form.interval(&|coord| match coord {
+        Coord::ThreadIdx(d) => Some((0, shape[d.index()] - 1)),
+        Coord::BlockIdx(_) => Some((0, 0)),
+        Coord::Loop(id) => {
+            let [from, to] = &prepared.loops[usize::from(id.0)];
+            if of_block(from) || of_block(to) {
+                return None;
+            }
+            // Loops come after those around them.
+            let (from, to) = (interval(from, launch, prepared)?, interval(to, launch, prepared)?);
+            Some((from.0.min(to.0), from.1.max(to.1)))
+        }
+        Coord::Axis(_) | Coord::Thread(_) => None,
+    })
+}
