@@ -76,6 +76,23 @@ fn iterations_are_run_from_all_of_a_loop_that_decides_about_conditions() {
     }
 }
 
+/// Blocks of 112 threads, most of which load many elements of a tile from shared memory. Each computes four pixels of a row
+/// of 4096 and stores those that exist: of ten blocks of a row the last one has 64.
+#[test]
+fn blocks_at_the_end_of_a_grid_stand_for_themselves() {
+    let text = "wavecast: 1\nkernel: row\nfields:\n  s: {dtype: f32, size: 4096, space: shared}\n  \
+         out: {dtype: f32, shape: [1024, 4096], order: C}\ndomain: {x: 1120, y: 1024}\nbody:\n  - for: {k: 0..999}\n    \
+         when: threadIdx.x < 100\n    at: load s + threadIdx.x + k\n  - for: {p: 0..3}\n    when: blockIdx.x*448 + threadIdx.x + 112*p < 4096\n    \
+         at: store out[y, blockIdx.x*448 + threadIdx.x + 112*p]\n";
+    let counts = counts(text, [112, 1, 1]);
+    assert!(counts.sampled);
+    let lanes: f64 = counts.instructions.iter().map(|i| i.lanes.get()).sum();
+    assert_near(lanes - 1000.0 * 100.0, 409.6, 1e-6, "pixels stored by a block");
+    // All warps begin and end at sectors.
+    let sectors = counts.fields[1].store_sectors.get();
+    assert_near(sectors, 51.2, 1e-6, "sectors stored by a block");
+}
+
 /// How often, in whole numbers.
 fn whole(times: Times<PerThread>) -> i64 {
     times.get().to_string().parse().expect("a whole number")

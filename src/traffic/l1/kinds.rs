@@ -331,3 +331,62 @@ fn interval(form: &PreparedForm, launch: &Launch, prepared: &Prepared) -> Option
         Coord::Axis(_) | Coord::Thread(_) => None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::load;
+    use crate::launch::Candidate;
+    use crate::space::Thread;
+
+    /// How many threads of a block a condition holds for.
+    fn lanes(holds: &dyn Fn(i64, i64) -> bool, block: BlockIndex, shape: [i64; 3]) -> i64 {
+        let threads = (0..shape[1]).flat_map(|y| (0..shape[0]).map(move |x| Thread::from([x, y, 0])));
+        let place = |t: &Thread| (block[0] * shape[0] + t[0], block[1] * shape[1] + t[1]);
+        threads.filter(|thread| holds(place(thread).0, place(thread).1)).count().try_into().unwrap()
+    }
+
+    #[test]
+    fn blocks_stand_for_all_of_their_kind() {
+        type Holds = fn(i64, i64) -> bool;
+        let conditions: [(&str, Holds); 4] = [
+            ("x >= 3 && y >= 3 && x < 995 && y < 700", |x, y| x >= 3 && y >= 3 && x < 995 && y < 700),
+            ("x < 40", |x, _| x < 40),
+            ("x > 500 || y < 17", |x, y| x > 500 || y < 17),
+            ("y == 333", |_, y| y == 333),
+        ];
+        for (condition, holds) in conditions {
+            for shape in [[32, 8, 1], [64, 1, 1], [7, 5, 1], [100, 3, 1]] {
+                let text = format!(
+                    "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f32, shape: [720, 1000]}}}}\ndomain: {{x: 1000, y: 720}}\n\
+                     body: ['store a[y, x]', {{when: '{condition}', at: 'load a[y, x]'}}]\n"
+                );
+                let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
+                let candidate = Candidate::new(shape, [1; 3]).unwrap();
+                let launch = Launch::new(&kernel, candidate).unwrap();
+                let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
+                let working = Working::new(&kernel, &launch, &program);
+                let prepared = Prepared::new(&program);
+                let found = blocks(&kernel, &launch, &working, (&program, &prepared), 16);
+                let what = format!("{condition} {shape:?}");
+                assert!(found.len() < 80, "{what}: {}", found.len());
+
+                // As many blocks as there are, and in them as many threads in the domain, and of these for which the
+                // condition holds.
+                let in_domain = |x: i64, y: i64| x < 1000 && y < 720;
+                let both = |x: i64, y: i64| in_domain(x, y) && holds(x, y);
+                let sum = |of: &dyn Fn(i64, i64) -> bool| -> f64 {
+                    found.iter().map(|&(block, weight)| lanes(of, block, shape) as f64 * weight).sum()
+                };
+                let all = |of: &dyn Fn(i64, i64) -> bool| -> i64 {
+                    let places = (0..720).flat_map(|y| (0..1000).map(move |x| (x, y)));
+                    places.filter(|&(x, y)| of(x, y)).count().try_into().unwrap()
+                };
+                let is_near = |found: f64, expected: i64| (found - expected as f64).abs() < 1e-6;
+                assert!(is_near(found.iter().map(|f| f.1).sum(), working.blocks.count()), "{what}");
+                assert!(is_near(sum(&in_domain), all(&in_domain)), "{what}: {}", sum(&in_domain));
+                assert!(is_near(sum(&both), all(&both)), "{what}: {} for {}", sum(&both), all(&both));
+            }
+        }
+    }
+}
