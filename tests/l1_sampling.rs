@@ -103,6 +103,21 @@ fn threads_wait_in_those_iterations_that_load() {
     for (condition, loads) in [("k >= 0", 4096), ("k >= 3072", 1024), ("k >= 2048", 2048)] {
         let (kernel, launch, program) = placed(&triangle(condition), [256, 1, 1]);
         let path = ThreadPath::new(&kernel, &launch, &program).unwrap();
-        assert_eq!([whole(path.looped_loads), whole(path.load_iterations)], [loads; 2], "{condition}");
+        assert_eq!(whole(path.looped_loads), loads, "{condition}");
+    }
+}
+
+/// Each warp loads once what no other does, and takes so long that few can be run.
+#[test]
+fn what_one_warp_alone_does_is_counted() {
+    let text = "wavecast: 1\nkernel: alone\nfields:\n  a: {dtype: f32, shape: [512, 8192]}\n  \
+         b: {dtype: f32, shape: [64, 8192]}\ndomain: {x: 1024}\nbody:\n  - for: {k: 0..255}\n    \
+         when: (x + k) % 3 < 2\n    at: load a[x, k]\n  - for: {p: 0..31}\n    when: threadIdx.x/32 == p\n    at: load b[x, p]\n";
+    let counts = counts(text, [1024, 1, 1]);
+    assert!(counts.sampled);
+    for alone in &counts.instructions[256..] {
+        assert_near(alone.issues.get(), 1.0, 1e-6, "issues of one warp");
+        assert_near(alone.cycles.get(), 1.0, 1e-6, "cycles of one warp");
+        assert_near(alone.sectors.get(), 4.0, 1e-6, "sectors of one warp");
     }
 }

@@ -121,6 +121,16 @@ impl<'w> Warps<'w> {
         Ok(())
     }
 
+    /// Runs some steps of a warp that stands for itself alone.
+    pub(super) fn run_steps(
+        &mut self,
+        pair: Pair,
+        steps: &[Step],
+        tally: &mut WarpTally<'_>,
+    ) -> Result<(), NotRun> {
+        self.begin(tally.kernel, pair).run(steps, 1.0, tally)
+    }
+
     /// Finds how often each instruction is issued in a warp, which stands for so many.
     pub(super) fn pass(&mut self, pair: Pair, weight: f64, tally: &mut WarpTally<'_>) -> Result<(), NotRun> {
         tally.only_passes = true;

@@ -15,6 +15,13 @@ pub(super) struct ProgramPart<'p> {
     pub(super) most: usize,
 }
 
+impl ProgramPart<'_> {
+    /// The steps that make some of the accesses.
+    pub(super) fn steps_with(&self, is_kept: &dyn Fn(usize) -> bool) -> Vec<Step> {
+        kept(&self.steps, is_kept)
+    }
+}
+
 /// All accesses of lanes.
 pub(super) fn total(of_fields: &[usize]) -> usize {
     of_fields.iter().fold(0, |sum, of_field| sum.saturating_add(*of_field))

@@ -5,7 +5,7 @@ use super::counts::L1Counts;
 use super::parts::ProgramPart;
 use super::strata::{self, Behaviour, Pair, Stratum};
 use super::tally::WarpTally;
-use super::unseen::Unseen;
+use super::unseen::{Passed, Unseen};
 use crate::kernel::{Kernel, Space};
 use crate::launch::{NotRun, Program, Step};
 
@@ -67,8 +67,11 @@ pub(super) fn run_some(
         if done > 0 {
             covered += all;
             let mut some = tally.take();
-            let passes =
-                if done < stratum.pairs.len() { passes(warps, tally, &stratum, (all, share))? } else { None };
+            let passes = if done < stratum.pairs.len() {
+                passes(warps, tally, &stratum, (all, share), &mut unseen)?
+            } else {
+                None
+            };
             let times = match passes {
                 Some(passes) => {
                     some.become_as_often(&passes, warps.program, &mut unseen);
@@ -79,9 +82,33 @@ pub(super) fn run_some(
             sum.add_warps(&some, times);
         }
     }
-    unseen.add_to(&mut sum);
+    for (pair, instructions) in unseen.add_to(&mut sum) {
+        if warps.may_go_on() {
+            add_alone(warps, tally, part, (pair, &instructions), &mut sum)?;
+        }
+    }
     tally.counts = sum;
     Ok((covered, run))
+}
+
+/// Runs of a warp what no other that was run does, and adds what that costs.
+fn add_alone(
+    warps: &mut Warps,
+    tally: &mut WarpTally<'_>,
+    part: &ProgramPart,
+    (pair, instructions): (Pair, &[Passed]),
+    sum: &mut L1Counts,
+) -> Result<(), NotRun> {
+    let steps = part.steps_with(&|position| instructions.iter().any(|passed| passed.0 == position));
+    let mut passed = tally.take();
+    for &(position, of_one) in instructions {
+        passed.instructions[position] = of_one;
+    }
+    warps.run_steps(pair, &steps, tally)?;
+    let mut alone = tally.take();
+    alone.become_as_often(&passed, warps.program, &mut Unseen::default());
+    sum.add_warps(&alone, 1.0);
+    Ok(())
 }
 
 /// Whether steps access shared memory alone.
@@ -100,6 +127,7 @@ fn passes(
     tally: &mut WarpTally<'_>,
     stratum: &Stratum,
     (all, share): (f64, f64),
+    unseen: &mut Unseen,
 ) -> Result<Option<L1Counts>, NotRun> {
     if stratum.kinds.len() < 2 {
         return Ok(None);
@@ -119,6 +147,7 @@ fn passes(
         }
         let before = tally.passed;
         warps.pass(pair, weight, tally)?;
+        unseen.note(pair, &tally.counts.instructions);
         warps.longest_pass = warps.longest_pass.max(tally.passed - before);
         covered += weight;
         rest -= weight;

@@ -1,23 +1,50 @@
 //! What instructions cost that only warps issue which were not run.
 
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
+use super::strata::Pair;
 use crate::kernel::AccessKind;
 use crate::launch::Program;
 use crate::quantity::{PerBlock, Sectors, Times};
 
 /// Instructions that none of the warps issues that stand for others, with how often these do.
 #[derive(Debug, Default)]
-pub(super) struct Unseen(Vec<(usize, InstructionCounts)>);
+pub(super) struct Unseen {
+    instructions: Vec<Passed>,
+    /// The first warp that was found to issue each instruction.
+    issued_by: Vec<Option<Pair>>,
+}
+
+/// An instruction, and how often it is issued.
+pub(super) type Passed = (usize, InstructionCounts);
 
 impl Unseen {
-    /// Adds what they cost, as much for each issue as elsewhere.
-    pub(super) fn add_to(self, sum: &mut L1Counts) {
-        for (position, passed) in self.0 {
-            let known = &mut sum.instructions[position];
-            let mut more = *known;
-            more.become_as_often(&passed);
-            known.add(&more, 1.0);
+    /// Notes that a warp is among those that were found to issue instructions.
+    pub(super) fn note(&mut self, pair: Pair, passed: &[InstructionCounts]) {
+        self.issued_by.resize(passed.len(), None);
+        for (issued_by, passed) in self.issued_by.iter_mut().zip(passed) {
+            if passed.issues > Times::ZERO && issued_by.is_none() {
+                *issued_by = Some(pair);
+            }
         }
+    }
+
+    /// Adds what they cost, as much for each issue as elsewhere. Says which warps issue those that no warp was run for.
+    pub(super) fn add_to(self, sum: &mut L1Counts) -> Vec<(Pair, Vec<Passed>)> {
+        let mut never: Vec<(Pair, Vec<Passed>)> = Vec::new();
+        for (position, passed) in self.instructions {
+            let known = &mut sum.instructions[position];
+            if known.issues > Times::ZERO {
+                let mut more = *known;
+                more.become_as_often(&passed);
+                known.add(&more, 1.0);
+            } else if let Some(pair) = self.issued_by[position] {
+                match never.iter_mut().find(|(other, _)| *other == pair) {
+                    Some((_, all)) => all.push((position, passed)),
+                    None => never.push((pair, vec![(position, passed)])),
+                }
+            }
+        }
+        never
     }
 }
 
@@ -32,7 +59,7 @@ impl L1Counts {
             let of_kind = &mut of_field[usize::from(instruction.kind == AccessKind::Store)];
             of_kind[0] += counts.sectors;
             if counts.issues == Times::ZERO && passed.issues > Times::ZERO {
-                unseen.0.push((position, *passed));
+                unseen.instructions.push((position, *passed));
             }
             counts.become_as_often(passed);
             of_kind[1] += counts.sectors;
