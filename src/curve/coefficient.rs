@@ -208,7 +208,7 @@ macro_rules! optional {
 }
 
 /// All coefficients, in the order in which fits report them.
-pub static COEFFICIENTS: [Known; 45] = [
+pub static COEFFICIENTS: [Known; 43] = [
     optional!(time.dram_one_way, "B/s", Times, TimeFit::one_way, "one-way bandwidth of the memory"),
     optional!(
         time.thread_cycles,
@@ -248,14 +248,12 @@ pub static COEFFICIENTS: [Known; 45] = [
     ),
     required!(time.store_only, "", Times, "part of a thread's cycles that one takes which loads nothing"),
     required!(time.memory_wait, "", Times, "part of the memory's latency that an iteration waits for"),
-    required!(time.shared_wait, "", Times, "part of its latency that a load from shared memory waits for"),
     required!(
         time.load_wait,
         "",
         Times,
         "part of its latency that a load waits for in a loop that only loads"
     ),
-    required!(time.iteration_wait, "", Times, "the same once more in each iteration of such a loop"),
     required!(
         time.address_instructions,
         "",

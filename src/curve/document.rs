@@ -168,15 +168,9 @@ pub struct TimeFit {
     /// Part of the latency of memory that a loop waits for in each iteration that stores what it loads.
     #[serde(default = "defaults::memory_wait")]
     pub memory_wait: CoefficientValue,
-    /// Part of the latency of shared memory that each load from it waits for.
-    #[serde(default = "defaults::shared_wait")]
-    pub shared_wait: CoefficientValue,
     /// Part of its latency that each load from global memory waits for in loops that only load.
     #[serde(default = "defaults::none")]
     pub load_wait: CoefficientValue,
-    /// Part of the latency of such a load that each iteration of these loops waits for beside.
-    #[serde(default = "defaults::none")]
-    pub iteration_wait: CoefficientValue,
     /// Instructions that compute the address of a load from global memory.
     #[serde(default = "defaults::address_instructions")]
     pub address_instructions: CoefficientValue,
@@ -264,7 +258,18 @@ pub struct TimeFit {
     /// Seconds that every launch takes by itself; what the device file says if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_seconds: Option<CoefficientValue>,
+    /// What older files say that loads from shared memory wait for. A warp's own work stands for it now.
+    #[serde(default, skip_serializing)]
+    #[cfg_attr(test, schemars(skip))]
+    shared_wait: Unused,
+    /// The same of each iteration of loops that only load.
+    #[serde(default, skip_serializing)]
+    #[cfg_attr(test, schemars(skip))]
+    iteration_wait: Unused,
 }
+
+/// A coefficient that older curve files have and the model no longer does: it is read, and nothing follows from it.
+type Unused = serde::de::IgnoredAny;
 
 /// What stands for coefficients in curve files that are older than they are.
 mod defaults {
@@ -286,7 +291,6 @@ mod defaults {
         piece_bytes = 0.0,
         issue_overhead = 1.1,
         memory_wait = 0.85,
-        shared_wait = 0.2,
         none = 0.0,
         barrier_norm = 10.0,
         address_instructions = 5.0,

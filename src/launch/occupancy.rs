@@ -49,6 +49,11 @@ impl Occupancy {
         let sms = signed(device.sm.count.value.0).max(1);
         self.blocks_per_sm.min(blocks / sms + i64::from(blocks % sms != 0)).max(1)
     }
+
+    /// Warps that an SM has at a time of so many blocks in all.
+    pub fn resident_warps(&self, device: &Device, blocks: i64) -> i64 {
+        self.resident_per_sm(device, blocks) * (self.warps_per_sm / self.blocks_per_sm.max(1)).max(1)
+    }
 }
 
 /// The usual occupancy rule with the granularities of the device.

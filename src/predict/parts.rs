@@ -80,7 +80,7 @@ pub struct Terms {
     pub dram: Seconds,
     /// Waves of threads that each take at least a trip to memory.
     pub latency: Seconds,
-    /// Waves of threads that wait for one load after the other.
+    /// Waves of threads that wait for one load after the other, and what their warps compute and have in the L1.
     pub waits: Seconds,
     /// Issuing instructions.
     pub issue: Seconds,

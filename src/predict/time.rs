@@ -46,9 +46,8 @@ impl Inputs<'_> {
         Seconds::new(cycles.in_all(self.items).get() / (self.sms() * self.clock()))
     }
 
-    /// The units that compute: by the flops of the document, and by its instructions where it has some. Instructions of
-    /// one kind wait for results of another, so that units with as much to do are not all busy at all times: an exponent joins them.
-    fn fp(&self, exponent: f64) -> Seconds {
+    /// How long each unit computes: by the flops of the document, and by its instructions where it has some.
+    fn units(&self) -> Vec<Seconds> {
         let rates = &self.device.rates;
         let (rate, unit) = match self.work.precision {
             Precision::F64 => (rates.fp64.value.0, InstructionClass::Fp64),
@@ -66,20 +65,23 @@ impl Inputs<'_> {
                 units.push(time);
             }
         }
-        if units.is_empty() {
-            return norm(&[of_flops], exponent);
-        }
         units.push(of_flops);
-        norm(&units, exponent)
+        units
     }
 
-    /// The same with addresses and branches where they take turns with arithmetic in one unit of each scheduler.
+    /// The unit that computes longest.
+    fn fp(&self) -> Seconds {
+        self.units().into_iter().fold(Seconds::ZERO, Seconds::max)
+    }
+
+    /// The same, or all of them with addresses and branches where they take turns in one unit of each scheduler.
     fn arithmetic(&self, fit: &TimeFit) -> Seconds {
         use InstructionClass::{Control, Int};
-        let Some(cycles) = &self.device.sm.vector_cycles else { return self.fp(fit.core_norm.value) };
+        let Some(cycles) = &self.device.sm.vector_cycles else { return self.fp() };
         let said = [Int, Control].iter().any(|&class| self.work.instructions.count(class).is_some());
         let addresses = if said { 0.0 } else { self.overhead(fit) };
-        self.fp(1.0) + self.on_sms(Cycles::new(addresses * cycles.value.0 / self.schedulers()))
+        let computing = self.units().into_iter().fold(Seconds::ZERO, |sum, time| sum + time);
+        computing + self.on_sms(Cycles::new(addresses * cycles.value.0 / self.schedulers()))
     }
 
     fn schedulers(&self) -> f64 {
@@ -195,7 +197,7 @@ impl Inputs<'_> {
 pub(super) fn roofline(of: &Inputs<'_>) -> Time {
     let bytes = of.volumes.dram.total().in_all(of.items);
     let terms = Terms {
-        fp: of.fp(f64::INFINITY),
+        fp: of.fp(),
         l1: of.on_sms(of.volumes.l1.wavefront_cycles),
         l2: of.l2(),
         dram: Seconds::new(bytes.get() / of.device.dram.bandwidth.value.0),
@@ -221,6 +223,14 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
         ..Terms::default()
     };
     terms.fetch = of.fetch(terms.issue);
+    let busy = [terms.fp, terms.l1, terms.issue];
+    // Nothing is on the way for a warp while it computes or is in the L1 itself. Where no loop waits, that is part of
+    // what a block takes beside its way to memory.
+    let waits = terms.waits;
+    let of_warp = |busy: &[Seconds; 3], waves: f64| {
+        if waits > Seconds::ZERO { waits * waves + alone(of, busy) } else { Seconds::ZERO }
+    };
+    terms.waits = of_warp(&busy, 1.0);
     let (most, limiter) = longest(&terms);
     // Bytes wait for a wave's latency, wherever they come from.
     let bytes = norm(&[terms.l2, terms.dram], fit.limiter_norm.value);
@@ -238,9 +248,8 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     // What warps of an SM do side by side hides less of each other than what other parts of the device do.
     // Blocks that run at the same time wait at the same time.
     let of_sm = |busy: &[Seconds; 3], waves: f64| {
-        norm(&[busy[0], busy[1], busy[2], terms.waits * waves], fit.core_norm.value)
+        norm(&[busy[0], busy[1], busy[2], of_warp(busy, waves)], fit.core_norm.value)
     };
-    let busy = [terms.fp, terms.l1, terms.issue];
     // Between barriers a block computes from what all of it has loaded; elsewhere accesses are part of the loading.
     let computing =
         if synced { of_sm(&busy, 1.0) } else { norm(&[terms.fp, terms.issue], fit.core_norm.value) };
@@ -322,9 +331,14 @@ fn way(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     Seconds::new(of.waves(1.0) * fit.cycles_of_thread(of.device) * waits / of.clock())
 }
 
+/// What a warp takes by itself of units that it shares with the others of its scheduler and of its SM.
+fn alone(of: &Inputs<'_>, [fp, l1, issue]: &[Seconds; 3]) -> Seconds {
+    let warps = of.occupancy.resident_warps(of.device, of.working_blocks) as f64;
+    fp.max(*issue) * (1.0 / (warps / of.schedulers()).max(1.0)) + *l1 * (1.0 / warps)
+}
+
 /// Each wave of threads takes at least what its busiest thread waits for: a trip to memory for each iteration that
-/// stores what it loads, if the warp has not loaded it before, and parts of the latencies of other loads in loops and of
-/// loads from shared memory.
+/// stores what it loads, if the warp has not loaded it before, and part of the latency of other loads in loops.
 fn waits(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let device = of.device;
     // What a warp loaded a step before, along a line, is near: only the rest is waited for all the way.
@@ -332,11 +346,8 @@ fn waits(of: &Inputs<'_>, fit: &TimeFit) -> Seconds {
     let trip = device.dram.latency.value.0 * far.get() + device.l1.latency.value.0 * far.rest().get();
     // One load of an iteration that stores what it loads waits all the way, and has its own part below.
     let further = (of.path.looped_loads - of.path.waits).or_none();
-    let loads =
-        further.get() * fit.load_wait.value + of.path.load_iterations.get() * fit.iteration_wait.value;
     let cycles = of.path.waits.get() * fit.memory_wait.value * trip
-        + loads * load_latency(of)
-        + of.path.shared_loads.get() * fit.shared_wait.value * device.l1.shared_latency.value.0;
+        + further.get() * fit.load_wait.value * load_latency(of);
     Seconds::new(of.waves(1.0) * cycles / of.clock())
 }
 

@@ -32,8 +32,6 @@ const STEPS_OF_ACCESS: u64 = 2;
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ThreadPath {
-    /// Loads from shared memory.
-    pub shared_loads: Times<PerThread>,
     /// Iterations of loops that load from global memory and store before the next one begins: the value is
     /// waited for. Loops that only load can have several loads on the way. Of loops that store to shared memory four
     /// iterations wait together, as compilers write them out.
@@ -42,8 +40,6 @@ pub struct ThreadPath {
     quads: Times<PerThread>,
     /// Loads from global memory in loops.
     pub looped_loads: Times<PerThread>,
-    /// Iterations of loops that load from global memory, without those that wait for what they store.
-    pub load_iterations: Times<PerThread>,
     /// Iterations of loops that load from shared memory and store there what they make of it.
     pub shared_updates: Times<PerThread>,
     /// Barriers of the block.
@@ -103,11 +99,9 @@ impl ThreadPath {
         let [one, another] = [self, other].map(|p| p.waits - p.quads);
         let quads = self.quads.max(other.quads);
         Self {
-            shared_loads: self.shared_loads.max(other.shared_loads),
             waits: one.max(another) + quads,
             quads,
             looped_loads: self.looped_loads.max(other.looped_loads),
-            load_iterations: self.load_iterations.max(other.load_iterations),
             shared_updates: self.shared_updates.max(other.shared_updates),
             barriers: self.barriers.max(other.barriers),
             written: self.written.max(other.written),
@@ -227,8 +221,6 @@ impl<'p> Walk<'p> {
             let alone = count - quads * WRITTEN_OUT;
             self.found.quads += Times::new(entered * quads * loading);
             self.found.waits += Times::new(entered * (quads + alone) * loading);
-        } else if self.loads_in(body) {
-            self.found.load_iterations += Times::new(times * loading);
         }
         if self.updates_shared(body) {
             self.found.shared_updates += Times::new(times * around);
@@ -258,9 +250,6 @@ impl<'p> Walk<'p> {
         }
         self.found.written += copies;
         self.issue(field.multiplicity as f64 * times * self.share, times);
-        if instruction.kind != AccessKind::Store && field.space == Space::Shared {
-            self.found.shared_loads += copies * times;
-        }
         Ok(())
     }
 
@@ -299,14 +288,6 @@ impl<'p> Walk<'p> {
 
     fn is_load_from_memory(&self, instruction: &Instruction<i64>) -> bool {
         instruction.kind != AccessKind::Store && self.kernel.field(instruction.field).space.in_memory()
-    }
-
-    /// Whether an iteration loads from global memory, outside of loops in it.
-    fn loads_in(&self, body: &[Step]) -> bool {
-        body.iter().any(|step| match step {
-            Step::Access(position) => self.is_load_from_memory(&self.program.instructions[*position]),
-            Step::Sync | Step::Loop(..) => false,
-        })
     }
 
     /// Whether a condition holds here. What cannot be evaluated may well hold.
