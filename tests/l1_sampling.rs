@@ -104,6 +104,11 @@ fn threads_wait_in_those_iterations_that_load() {
         let (kernel, launch, program) = placed(&triangle(condition), [256, 1, 1]);
         let path = ThreadPath::new(&kernel, &launch, &program).unwrap();
         assert_eq!(whole(path.looped_loads), loads, "{condition}");
+        // A loop that stores what it loads waits in just these.
+        let storing = triangle(condition).replace("\n  - store y[i]", "\n      - store y[i]");
+        let (kernel, launch, program) = placed(&storing, [256, 1, 1]);
+        let path = ThreadPath::new(&kernel, &launch, &program).unwrap();
+        assert_eq!([whole(path.looped_loads), whole(path.waits)], [loads; 2], "{condition}");
     }
 }
 
