@@ -101,8 +101,9 @@ fn add_alone(
 ) -> Result<(), NotRun> {
     let steps = part.steps_with(&|position| instructions.iter().any(|passed| passed.0 == position));
     let mut passed = tally.take();
-    for &(position, of_one) in instructions {
-        passed.instructions[position] = of_one;
+    for (position, of_one) in instructions {
+        // Warps of several strata may issue it.
+        passed.instructions[*position].add(of_one, 1.0);
     }
     warps.run_steps(pair, &steps, tally)?;
     let mut alone = tally.take();
