@@ -112,17 +112,28 @@ fn threads_wait_in_those_iterations_that_load() {
     }
 }
 
-/// Each warp loads once what no other does, and takes so long that few can be run.
+/// Each warp loads once what no other does, or what one other does that does less beside it, and takes so long that few
+/// can be run.
 #[test]
-fn what_one_warp_alone_does_is_counted() {
-    let text = "wavecast: 1\nkernel: alone\nfields:\n  a: {dtype: f32, shape: [512, 8192]}\n  \
-         b: {dtype: f32, shape: [64, 8192]}\ndomain: {x: 1024}\nbody:\n  - for: {k: 0..255}\n    \
-         when: (x + k) % 3 < 2\n    at: load a[x, k]\n  - for: {p: 0..31}\n    when: threadIdx.x/32 == p\n    at: load b[x, p]\n";
-    let counts = counts(text, [1024, 1, 1]);
-    assert!(counts.sampled);
-    for alone in &counts.instructions[256..] {
-        assert_near(alone.issues.get(), 1.0, 1e-6, "issues of one warp");
-        assert_near(alone.cycles.get(), 1.0, 1e-6, "cycles of one warp");
-        assert_near(alone.sectors.get(), 4.0, 1e-6, "sectors of one warp");
+fn what_few_warps_alone_do_is_counted() {
+    for warps in [1, 2] {
+        let each = 1024 / warps;
+        let text = format!(
+            "wavecast: 1\nkernel: alone\nfields:\n  a: {{dtype: f32, shape: [512, 8192]}}\n  \
+             b: {{dtype: f32, shape: [64, 8192]}}\ndomain: {{x: 1024}}\nbody:\n  - for: {{k: 0..255}}\n    \
+             when: (x + k) % 3 < 2\n    at: load a[x, k]\n  - for: {{k: 0..255}}\n    \
+             when: threadIdx.x < {each} && (x + k) % 5 < 2\n    at: load a[x, 256 + k]\n  - for: {{p: 0..31}}\n    \
+             when: threadIdx.x % {each} / 32 == p\n    at: load b[x, p]\n"
+        );
+        let counts = counts(&text, [1024, 1, 1]);
+        assert!(counts.sampled);
+        let warps = f64::from(warps);
+        let alone = counts.instructions.iter().skip(512).filter(|alone| alone.issues.get() > 0.0);
+        assert_near(alone.clone().count() as f64, 32.0 / warps, 1e-6, "instructions");
+        for alone in alone {
+            assert_near(alone.issues.get(), warps, 1e-6, "issues");
+            assert_near(alone.cycles.get(), warps, 1e-6, "cycles");
+            assert_near(alone.sectors.get(), 4.0 * warps, 1e-6, "sectors");
+        }
     }
 }

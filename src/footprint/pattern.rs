@@ -127,6 +127,10 @@ impl Draft {
             let (from, to) = (l.from.substitute(&outer)?, l.to.substitute(&outer)?);
             // Iterations that some thread does; those that this thread does not are cut by a condition.
             let span = if l.step > 0 { to.minus(&from)? } else { from.minus(&to)? };
+            // A remainder of a coordinate has an interval even where the coordinate means nothing here.
+            if span.mentions(&|c| self.whole(c, launch).is_none()) {
+                return Err(Refusal::NotAffine);
+            }
             let (low, high) = span.interval(&|c| self.whole(c, launch)).ok_or(Refusal::Overflow)?;
             let distance = l.step.checked_abs().ok_or(Refusal::Overflow)?;
             let most = high.div_euclid(distance).checked_add(1).ok_or(Refusal::Overflow)?;

@@ -30,7 +30,7 @@ impl<'k> Actions<'k> {
             one_item,
             guard: None,
             loops: Vec::new(),
-            single: Vec::new(),
+            bounds: Vec::new(),
             indices: Alike::new(),
             elements: Alike::new(),
             conditions: Recent::default(),
@@ -43,12 +43,12 @@ impl<'k> Actions<'k> {
         simplifying.guard = guard.filter(|g| *g != Cond::Const(true));
         let body = simplifying.body(&kernel.body)?;
         let guard = if body.is_empty() { None } else { simplifying.guard.take() };
-        // What remains of a loop with one iteration has no meaning.
-        let only = |(l, single): (&Loop, &Option<Form<Scale>>)| match single {
-            Some(_) => Loop { from: Form::int(0), to: Form::int(0), sample: None, ..l.clone() },
-            None => l.clone(),
+        let only = |(l, bounds): (&Loop, &Bounds)| match bounds.clone() {
+            // What remains of a loop with one iteration has no meaning.
+            Bounds::Once(_) => Loop { from: Form::int(0), to: Form::int(0), sample: None, ..l.clone() },
+            Bounds::Range { from, to } => Loop { from, to, ..l.clone() },
         };
-        let loops: Vec<Loop> = kernel.loops.iter().zip(&simplifying.single).map(only).collect();
+        let loops: Vec<Loop> = kernel.loops.iter().zip(&simplifying.bounds).map(only).collect();
         Ok(Self { kernel, body: Cow::Owned(body), loops: Cow::Owned(loops), guard: guard.map(Cow::Owned) })
     }
 }
@@ -79,13 +79,24 @@ struct Simplifying<'k> {
     guard: Option<Cond<Scale>>,
     /// Intervals of loop variables, of those that are known.
     loops: Vec<Option<(i64, i64)>>,
-    /// The value of a loop's variable, of loops with one iteration.
-    single: Vec<Option<Form<Scale>>>,
+    /// What the bounds of loops come to.
+    bounds: Vec<Bounds>,
     /// What indices and addresses come to, once all loops are known.
     indices: Alike<Scale>,
     elements: Alike<Scale>,
     /// What conditions of accesses come to.
     conditions: Recent<Cond<Scale>, Condition>,
+}
+
+/// What the bounds of a loop come to.
+#[derive(Clone)]
+enum Bounds {
+    /// There is one iteration, with this value.
+    Once(Form<Scale>),
+    Range {
+        from: Form<Scale>,
+        to: Form<Scale>,
+    },
 }
 
 /// What the condition of an access comes to.
@@ -109,7 +120,7 @@ impl Simplifying<'_> {
             (low <= high).then_some((low, high))
         })();
         self.loops.push(interval);
-        self.single.push((from == to).then_some(from));
+        self.bounds.push(if from == to { Bounds::Once(from) } else { Bounds::Range { from, to } });
         Ok(())
     }
 
@@ -142,7 +153,7 @@ impl Simplifying<'_> {
             return Ok(None);
         }
         let indices = match &access.indices {
-            Some(indices) if self.single.iter().any(Option::is_some) => {
+            Some(indices) if self.bounds.iter().any(|bounds| matches!(bounds, Bounds::Once(_))) => {
                 let put_in = |i| self.indices.change(i, |i| self.put_in(i));
                 Some(indices.iter().map(put_in).collect::<Result<_, _>>()?)
             }
@@ -195,7 +206,10 @@ impl Simplifying<'_> {
     }
 
     fn single(&self, id: LoopId) -> Option<&Form<Scale>> {
-        self.single.get(usize::from(id.0))?.as_ref()
+        match self.bounds.get(usize::from(id.0))? {
+            Bounds::Once(value) => Some(value),
+            Bounds::Range { .. } => None,
+        }
     }
 
     /// With the variables of loops that have a single iteration put in, and threads for work items.

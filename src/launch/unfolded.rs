@@ -60,10 +60,14 @@ fn items_for_threads<'k>(simple: &Actions<'k>, dims: [bool; 3]) -> Option<Action
     };
     let (kernel, alike) = (simple.kernel, Alike::new());
     let guard = simple.guard().map(|g| g.changed(&form)).transpose().ok()?;
+    // A loop runs as a thread says, which has one work item here and is known by its place.
+    let bound = |bound: &Form<Scale>| {
+        let by_item = form(bound).ok()?;
+        of_items(&by_item).then(|| by_item.rename(&threads_for_items).ok())?
+    };
     let of_loop = |l: &Loop| {
-        let of_loop = Loop { from: form(&l.from).ok()?, to: form(&l.to).ok()?, ..l.clone() };
-        let known = of_items(&of_loop.from) && of_items(&of_loop.to) && of_loop.step.as_int().is_some();
-        known.then_some(of_loop)
+        let of_loop = Loop { from: bound(&l.from)?, to: bound(&l.to)?, ..l.clone() };
+        of_loop.step.as_int().is_some().then_some(of_loop)
     };
     let loops: Vec<Loop> = simple.loops.iter().map(of_loop).collect::<Option<_>>()?;
     if !guard.as_ref().is_none_or(cond_of_items) {
@@ -71,6 +75,14 @@ fn items_for_threads<'k>(simple: &Actions<'k>, dims: [bool; 3]) -> Option<Action
     }
     let body = renamed(kernel, &simple.body, &|of| alike.change(of, form))?;
     Some(Actions { kernel, body: Cow::Owned(body), loops: Cow::Owned(loops), guard: guard.map(Cow::Owned) })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a renaming may leave coordinates out")]
+fn threads_for_items(coord: Coord) -> Option<Coord> {
+    match coord {
+        Coord::Axis(d) => Some(Coord::Thread(d)),
+        other => Some(other),
+    }
 }
 
 type Rename<'r> = &'r dyn Fn(&Form<Scale>) -> Result<Form<Scale>, Excess>;

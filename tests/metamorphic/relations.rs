@@ -429,9 +429,20 @@ fn wrap(body: &mut Vec<Statement>, random: &mut Random) {
     let from = random.below(body.len());
     let to = from + random.below(body.len() - from) + 1;
     let rest = body.split_off(to);
-    let inner = body.split_off(from);
+    let mut inner = body.split_off(from);
     let (value, variable) = (random.within(-3, 9), 900 + random.below(99));
     let only = if random.one_in(2) { Expr::Int(value) } else { Expr::Thread(0, 1) };
+    // Bounds of the loops inside may name the variable.
+    for statement in &mut inner {
+        if let Statement::Loop(_, from, to, _, _) = statement
+            && random.one_in(2)
+        {
+            let nothing = Expr::Minus(Box::new(Expr::Variable(variable)), Box::new(only.clone()));
+            for bound in [from, to] {
+                *bound = Expr::Sum(Box::new(bound.clone()), Box::new(nothing.clone()));
+            }
+        }
+    }
     body.push(Statement::Loop(variable, only.clone(), only, random.within(1, 3), inner));
     body.extend(rest);
 }
