@@ -401,3 +401,21 @@ fn every_kernel_of_the_library_is_counted() {
         }
     }
 }
+
+/// Each part of 16 bytes looks up the sets of its own lines, wherever they lie: lines 4 and 16 are of one set, and so are lines 3
+/// and 15 of two others; lines 0 and 1 are of two.
+#[test]
+fn parts_of_wide_accesses_look_up_their_own_sets() {
+    for (offset, at, tags) in [(-1, "x, 3*y + 1", 4.0), (0, "x, 3*y + 1", 4.0), (0, "x + 16*y, 0", 2.0)] {
+        let text = format!(
+            "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f64, shape: [64, 64], offset: {offset}}}}}\n\
+             domain: {{x: 1, y: 2}}\nbody: [{{at: 'load a[{at}]', width: 32}}]\n"
+        );
+        let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
+        let candidate = Candidate::new([1, 2, 1], [1; 3]).unwrap();
+        let launch = Launch::new(&kernel, candidate).unwrap();
+        let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
+        let counts = l1::count(&kernel, &launch, &program, &device::find("a100", &[]).unwrap()).unwrap();
+        assert_eq!(counts.instructions[0].tag.get(), tags, "{offset}");
+    }
+}

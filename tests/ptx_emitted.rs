@@ -166,7 +166,7 @@ fn what_is_read_of_emitted_programs_is_their_documents() {
         }
         let (one, other) = (volumes(&kernel, &launch), volumes(found, &again));
         let equal = one.iter().zip(other).all(|(a, b)| (a - b).abs() < 0.5);
-        assert!(equal || compiler.is_some(), "{name}: {one:?} and {other:?}");
+        assert!(equal || compiler.is_some(), "{name}: {one:?} and {other:?}\n{document}");
     }
 }
 

@@ -117,6 +117,15 @@ pub(super) fn choices(when: &Cond<i64>) -> Option<Vec<Cond<i64>>> {
     }
 }
 
+/// The forms of a condition.
+pub(super) fn leaves(cond: &Cond<i64>) -> Vec<&Form<i64>> {
+    match cond {
+        Cond::Const(_) => Vec::new(),
+        Cond::NonNegative(form) | Cond::Zero(form) => vec![form],
+        Cond::All(parts) | Cond::Any(parts) => parts.iter().flat_map(leaves).collect(),
+    }
+}
+
 /// How far a form moves with a variable, apart from quotients.
 pub(super) fn factor(form: &Form<i64>, coord: Coord) -> i64 {
     form.terms().iter().find(|t| t.0 == Term::Coord(coord)).map_or(0, |t| t.1)

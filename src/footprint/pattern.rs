@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::query::{CoordRange, CoordRanges, Refusal};
+use super::reached::reached;
 use crate::expr::{Cond, Coord, Dim, Excess, Form, LoopId, Term};
 use crate::kernel::AccessKind;
 use crate::launch::{BlockBox, Launch, Program};
@@ -147,8 +148,8 @@ impl Draft {
                     self.even += 1;
                 }
             } else {
-                let reached = span.minus(&Form::coord(variable).times(&distance)?)?;
-                self.when.push(Cond::non_negative(reached));
+                let left = span.minus(&Form::coord(variable).times(&distance)?)?;
+                self.when.push(reached(&left, &|c| self.whole(c, launch))?);
             }
         }
         Ok(true)

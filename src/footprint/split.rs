@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use super::bounded::unconditional as unconditional_shapes;
-use super::cuts::{Taking, choices, factor, parted};
+use super::continued::continued;
+use super::cuts::{Taking, choices, factor, leaves, parted};
 use super::digits;
 use super::division::gcd;
 use super::progression::Progression;
@@ -26,6 +27,8 @@ const STEPS_OF_SHAPE: u64 = 2;
 
 /// Adds what a piece touches, without conditions and quotients, if that are few progressions.
 pub(super) fn progressions(piece: &Piece, taking: Taking, out: &mut Vec<Progression>) -> Result<(), Refusal> {
+    let fewer = continued(piece);
+    let piece = fewer.as_ref().unwrap_or(piece);
     if let Some(shapes) = plain(piece, taking) {
         for shape in &shapes {
             out.push(Progression::from_shape(shape, piece)?);
@@ -92,7 +95,8 @@ fn simpler(piece: &Piece) -> Result<Option<Piece>, Excess> {
 
 /// Affine pieces with few long variables, if a piece has such: for going through them one by one.
 pub(super) fn long_pieces(piece: &Piece) -> Option<Vec<Piece>> {
-    affine_pieces(piece, Taking::Fewest)?.iter().map(joined).collect()
+    let fewer = continued(piece);
+    affine_pieces(fewer.as_ref().unwrap_or(piece), Taking::Fewest)?.iter().map(joined).collect()
 }
 
 /// An affine piece in which variables that continue each other are one: block and thread of an array's
@@ -223,15 +227,6 @@ fn bounded(piece: Piece) -> Option<Piece> {
         return Some(Piece { array, ranges, when, address, width });
     }
     Some(Region::restricted(&ranges, when.as_slice(), &[address].into(), width)?.piece(array))
-}
-
-/// The forms of a condition.
-fn leaves(cond: &Cond<i64>) -> Vec<&Form<i64>> {
-    match cond {
-        Cond::Const(_) => Vec::new(),
-        Cond::NonNegative(form) | Cond::Zero(form) => vec![form],
-        Cond::All(parts) | Cond::Any(parts) => parts.iter().flat_map(leaves).collect(),
-    }
 }
 
 /// The least multiple m of `modulus` for which every quotient over `coord` is affine along m*q; `None`

@@ -19,6 +19,9 @@ const MOST_CONDITIONS: usize = 64;
 /// Most blocks of which each is looked at; of more, so many.
 const MOST_BLOCKS: i64 = 1 << 10;
 
+/// Fewer than so many blocks with work say little about all of them.
+const FEW: usize = 4;
+
 /// Steps for a part of a condition.
 const STEPS_OF_PART: u64 = 3;
 
@@ -110,6 +113,14 @@ impl<'a> Working<'a> {
             found.push(self.near(self.blocks.from));
         }
         found
+    }
+
+    /// Those with work among so many blocks that are spread over the box, so that each stands for as many: of a part with few
+    /// there are few. If hardly one is among them, as [`some`](Self::some).
+    pub fn evenly(&self, most: i64) -> Vec<BlockIndex> {
+        let mut found = self.sample(most, 0);
+        found.retain(|&block| self.works(block));
+        if found.len() < FEW { self.some(most) } else { found }
     }
 
     /// Blocks of the box: all, or one from each of equal parts, at no regular distance and in each turn

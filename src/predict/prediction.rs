@@ -67,6 +67,12 @@ pub struct HowCounted {
     /// Whether some warps, blocks or iterations stood for all of them.
     #[serde(skip)]
     pub warps_sampled: bool,
+    /// Whether distinct lines are an estimate.
+    #[serde(skip)]
+    pub lines_sampled: bool,
+    /// Whether blocks differ in what they do, and some stood for all of them.
+    #[serde(skip)]
+    pub blocks_sampled: bool,
 }
 
 fn words<S: Serializer>(engines: &[Engine], serializer: S) -> Result<S::Ok, S::Error> {
@@ -86,7 +92,9 @@ impl Counted {
         let Self { l1, footprints, .. } = self;
         HowCounted {
             engines: footprints.engines.clone(),
-            exact: !footprints.sampled,
+            exact: !footprints.sampled && !footprints.blocks_sampled,
+            lines_sampled: footprints.sampled,
+            blocks_sampled: footprints.blocks_sampled,
             counts: footprints.counts,
             verified: footprints.verified,
             warps_sampled: l1.sampled,

@@ -53,6 +53,8 @@ pub struct Footprints {
     pub engines: Vec<Engine>,
     /// Whether a count is an estimate.
     pub sampled: bool,
+    /// Whether blocks differ in what they do, and only some of them were looked at.
+    pub blocks_sampled: bool,
     /// How many counts were made, and how many of them a second engine confirmed. One that says several things is as many.
     pub counts: usize,
     /// See `counts`.

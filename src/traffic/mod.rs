@@ -4,6 +4,7 @@ mod alignment;
 mod caches;
 mod common;
 mod counts;
+mod differing_waves;
 mod fields;
 mod footprints;
 mod in_l1;

@@ -2,10 +2,11 @@
 
 use super::common::{Residency, new_together, small};
 use super::counts::{Counting, FieldCounter, OfBlock, OfWave, nested};
+use super::differing_waves::AllWaves;
 use super::fields::{Sizes, TouchedField, touched_fields};
 use super::footprints::{FieldFootprint, Footprints};
 use super::passes::{Passes, Scene, passes_of_one_stretch};
-use super::places::{Representative, representatives};
+use super::places::{Representative, Representatives, representatives};
 use super::sparse::{Gaps, PIECE};
 use super::wave_kinds::unlike;
 use super::waves::{Wave, Waves};
@@ -51,7 +52,8 @@ pub(super) fn of_fields(
     let wave = waves.middle();
     let items_of_wave = |wave: &Wave| ItemCount::new((factor * items_of(&wave.blocks)).max(1e-9));
     let wave_items = items_of_wave(&wave);
-    let blocks = representatives(threads, &working, factor / working.share().get());
+    let Representatives { blocks, differ, sampled } =
+        representatives(threads, &working, factor / working.share().get());
     let by_points = are_points(kernel, launch) && program.instructions.iter().all(|i| i.clipped);
     let least = ItemCount::new(1e-9);
     let block_items = blocks.iter().map(|b| b.items * b.share).sum::<ItemCount<_>>().max(least);
@@ -74,6 +76,7 @@ pub(super) fn of_fields(
         stands_for: by_points.then(|| Ratio::new(factor / working.share().get())),
         engines: Vec::new(),
         sampled: false,
+        blocks_sampled: false,
         counts: 0,
         verified: 0,
     };
@@ -126,10 +129,18 @@ pub(super) fn of_fields(
     found.lines = if found.wave > Bytes::ZERO { Ratio::new(lines / found.wave) } else { Ratio::new(1.0) };
     passes(&mut found, threads, fields, &mut counts, &blocks, &wave, &sizes)?;
     found.past = nested(&wave, found.past);
-    for (wave, share) in unlike(&waves, &found, device, &items_of_wave) {
-        let items = items_of_wave(&wave);
-        let kind = counts.kind(fields, &found.fields, &wave, share, items, &sizes)?;
-        found.waves.push(kind);
+    if differ && waves.count() > 1 {
+        let all_waves =
+            AllWaves { waves: &waves, items_of: &items_of_wave, fields, like: &found.fields, sizes: &sizes };
+        let (kinds, not_all) = counts.differing(&all_waves)?;
+        (found.waves, found.blocks_sampled) = (kinds, sampled || not_all);
+    } else {
+        found.blocks_sampled = sampled;
+        for (wave, share) in unlike(&waves, &found, device, &items_of_wave) {
+            let items = items_of_wave(&wave);
+            let kind = counts.kind(fields, &found.fields, &wave, share, items, &sizes)?;
+            found.waves.push(kind);
+        }
     }
     found.average();
     (found.engines, found.sampled) = (counts.engines, counts.sampled);

@@ -1,8 +1,9 @@
 //! Which blocks stand for all of them.
 
+use super::l1::{Differing, differing};
 use crate::footprint::Threads;
 use crate::launch::{BlockBox, Working, work_items};
-use crate::quantity::{ItemCount, PerBlock};
+use crate::quantity::{ItemCount, PerBlock, Share};
 use crate::space::{BlockIndex, Extents};
 
 /// Most blocks side by side that are looked at where blocks differ in more than how they lie relative to lines.
@@ -31,14 +32,21 @@ impl Representative {
     }
 }
 
-/// Blocks that stand for all of those that have work: one from the middle of those that the domain does
-/// not cut, and one for the last ones along each dimension if it cuts them. Where a condition chooses among
-/// blocks, several from the middle that follow each other diagonally. Their work items count `factor` each.
-pub(super) fn representatives(
-    threads: &Threads<'_>,
-    working: &Working<'_>,
-    factor: f64,
-) -> Vec<Representative> {
+/// The blocks that stand for all of those that have work.
+#[derive(Debug)]
+pub(super) struct Representatives {
+    pub(super) blocks: Vec<Representative>,
+    /// Whether not all blocks do the same, or only those do not that the domain cuts.
+    pub(super) differ: bool,
+    /// Whether others do something else than those that stand for them.
+    pub(super) sampled: bool,
+}
+
+/// One block from the middle of those that the domain does not cut, and one for the last ones along each dimension if it cuts
+/// them; of blocks that differ in what they do, one of each kind, or some of all where kinds cannot be told apart. Where a
+/// condition chooses among blocks, several from the middle that follow each other diagonally. Their work items count `factor`
+/// each.
+pub(super) fn representatives(threads: &Threads<'_>, working: &Working<'_>, factor: f64) -> Representatives {
     let inside = &working.blocks;
     let Threads { kernel, launch, program } = *threads;
     let clipped = program.instructions.iter().all(|i| i.clipped);
@@ -57,7 +65,25 @@ pub(super) fn representatives(
         let items = ItemCount::new(factor * work_items(kernel, launch, program, &[block]));
         Representative { block, alike, share, items, whole }
     };
+    let is_whole = |block: BlockIndex| (0..3).all(|d| block[d] < inside.from[d] + usual[d]);
     let mut found = Vec::new();
+    match differing(kernel, launch, program, working) {
+        Some(Differing::Boxes(boxes)) => {
+            let of_box = |(alike, share): (BlockBox, Share)| {
+                let block = alike.middle();
+                one(block, alike, share.get(), is_whole(block))
+            };
+            let blocks = usual_first(boxes.into_iter().map(of_box).collect());
+            return Representatives { blocks, differ: true, sampled: false };
+        }
+        Some(Differing::Sampled(some, sampled)) => {
+            let share = 1.0 / some.len().max(1) as f64;
+            let of_block = |block| one(block, BlockBox::one(block), share, is_whole(block));
+            let blocks = usual_first(some.into_iter().map(of_block).collect());
+            return Representatives { blocks, differ: true, sampled };
+        }
+        None => {}
+    }
     for (ends, share) in kinds(cut) {
         let mut alike = *inside;
         for d in 0..3 {
@@ -79,7 +105,18 @@ pub(super) fn representatives(
             one(block, BlockBox::one(block), each, whole)
         }));
     }
-    found
+    Representatives { blocks: found, differ: false, sampled: false }
+}
+
+/// Those first that the domain does not cut; all are usual where it cuts each.
+fn usual_first(mut blocks: Vec<Representative>) -> Vec<Representative> {
+    if blocks.iter().all(|block| !block.whole) {
+        for block in &mut blocks {
+            block.whole = true;
+        }
+    }
+    blocks.sort_by_key(|block| !block.whole);
+    blocks
 }
 
 /// Kinds of blocks, by whether they are the last along each dimension, which the domain cuts, with their

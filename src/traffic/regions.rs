@@ -5,7 +5,7 @@ use super::fields::{TouchedField, touched_fields};
 use super::footprints::Footprints;
 use super::of_launch::of_fields;
 use crate::device::Device;
-use crate::expr::Scale;
+use crate::expr::{Coord, Form, Scale};
 use crate::footprint::{Engine, Threads, Uncounted};
 use crate::kernel::Kernel;
 use crate::launch::{Actions, Launch, Program};
@@ -21,7 +21,7 @@ const MOST_ARMS: usize = 48;
 #[derive(Debug)]
 pub struct WorkItems {
     program: Program<i64>,
-    /// Where there are conditions, which blocks have work follows from the program of a launch.
+    /// Where there are conditions, and loops that threads bound, what blocks do follows from the program of a launch.
     conditional: Option<Program<Scale>>,
     fields: Vec<TouchedField>,
 }
@@ -56,8 +56,10 @@ impl WorkItems {
         let program = of_any.at(&launch).ok()?;
         let threads = Threads { kernel, launch: &launch, program: &program };
         let fields = touched_fields(kernel, &threads, counting.addressing).ok()?;
+        let by_thread = |bound: &Form<i64>| bound.mentions(&|c| !matches!(c, Coord::Loop(_)));
         let conditional = program.items.iter().any(|i| i.guard.is_some())
-            || program.instructions.iter().any(|i| i.when.is_some());
+            || program.instructions.iter().any(|i| i.when.is_some())
+            || program.loops.iter().any(|of_loop| by_thread(&of_loop.from) || by_thread(&of_loop.to));
         let conditional = conditional.then_some(of_any);
         Some(Self { program, conditional, fields })
     }

@@ -24,16 +24,16 @@ pub(super) fn unlike(
     device: &Device,
     items_of: &dyn Fn(&Wave) -> ItemCount<PerWave>,
 ) -> Vec<(Wave, Share)> {
+    if let Some(few) = waves.few() {
+        let items: Vec<ItemCount<PerWave>> = few.iter().map(items_of).collect();
+        let all = items.iter().sum::<ItemCount<_>>();
+        return few.into_iter().zip(items).map(|(wave, items)| (wave, Share::new(items / all))).collect();
+    }
     let sum = |of: &dyn Fn(&FieldFootprint) -> Bytes<PerItem>| found.fields.iter().map(of).sum::<Bytes<_>>();
     let again = [0, 1, 2].map(|d| sum(&|f| f.reuse[d] + f.store_reuse[d]));
     let once = sum(&|f| f.wave_load + f.wave_store) - again.iter().sum();
     if again.iter().sum::<Bytes<_>>() <= once * LITTLE {
         return Vec::new();
-    }
-    if let Some(few) = waves.few() {
-        let items: Vec<ItemCount<PerWave>> = few.iter().map(items_of).collect();
-        let all = items.iter().sum::<ItemCount<_>>();
-        return few.into_iter().zip(items).map(|(wave, items)| (wave, Share::new(items / all))).collect();
     }
     let capacity = device.llc.as_ref().map_or(device.l2.effective.value.0, |c| c.capacity.value.0) as f64;
     let matters = |share: &Share, d: usize| {

@@ -68,10 +68,28 @@ impl Waves {
 
     /// All of them in their order, if they are few but more than one.
     pub(super) fn few(&self) -> Option<Vec<Wave>> {
-        let all = self.all();
-        let count = all / self.size + i64::from(all % self.size > 0);
-        let wave = |i: i64| self.starting(i * self.size, self.size.min(all - i * self.size));
-        (2..=FEW).contains(&count).then(|| (0..count).map(wave).collect())
+        self.up_to(FEW)
+    }
+
+    /// All of them if they are no more than that, but more than one.
+    pub(super) fn up_to(&self, most: i64) -> Option<Vec<Wave>> {
+        let wave = |i: i64| self.starting(i * self.size, self.size.min(self.all() - i * self.size));
+        (2..=most).contains(&self.count()).then(|| (0..self.count()).map(wave).collect())
+    }
+
+    /// How many there are, of which the last may be smaller.
+    pub(super) fn count(&self) -> i64 {
+        self.all() / self.size + i64::from(self.all() % self.size > 0)
+    }
+
+    /// Where the last full wave begins.
+    pub(super) fn last_start(&self) -> i64 {
+        self.all() - self.size
+    }
+
+    /// The wave that starts with such a block of all.
+    pub(super) fn from(&self, start: i64) -> Wave {
+        self.starting(start, self.size)
     }
 
     /// The share of waves in the first plane of blocks; `None` if there is one plane.

@@ -23,8 +23,13 @@ pub struct Interior {
 
 impl Interior {
     /// The interior of a grid; `None` if a number leaves 64 bits.
-    pub fn find(kernel: &Kernel, launch: &Launch, program: &Program<i64>) -> Option<Self> {
-        let working = Working::new(kernel, launch, program).blocks;
+    pub fn find(
+        kernel: &Kernel,
+        launch: &Launch,
+        program: &Program<i64>,
+        working: &Working<'_>,
+    ) -> Option<Self> {
+        let working = working.blocks;
         let from = working.from;
         if program.instructions.iter().all(|i| !i.clipped) {
             let blocks = working.counts();

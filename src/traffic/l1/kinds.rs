@@ -40,14 +40,19 @@ pub(super) fn blocks(
 
 /// Places along a dimension at which all is decided alike.
 #[derive(Debug, Clone, PartialEq)]
-struct SamePlaces {
+pub(super) struct SamePlaces {
     /// From each first to before each last.
     ranges: Vec<[i64; 2]>,
 }
 
 impl SamePlaces {
-    fn count(&self) -> i64 {
+    pub(super) fn count(&self) -> i64 {
         self.ranges.iter().map(|[from, to]| to - from).sum()
+    }
+
+    /// The longest range of them.
+    pub(super) fn longest(&self) -> [i64; 2] {
+        *self.ranges.iter().max_by_key(|[from, to]| to - from).expect("there is a range in each")
     }
 
     /// The `i`-th of them.
@@ -116,7 +121,7 @@ fn spread(along: [&SamePlaces; 3], some: i64, working: &Working) -> Vec<BlockInd
 
 /// Something follows from several dimensions together, or in another way than by a multiple, or is too large.
 #[derive(Debug)]
-struct Entangled;
+pub(super) struct Entangled;
 
 /// The dimension along which a form moves, if it does.
 type Along = Option<(usize, Moving)>;
@@ -146,7 +151,7 @@ struct AlongOne {
 }
 
 /// What decides what a block does, by dimension.
-struct ByPlace {
+pub(super) struct ByPlace {
     along: [AlongOne; 3],
 }
 
@@ -157,7 +162,18 @@ impl ByPlace {
         program: &Program<i64>,
         prepared: &Prepared,
     ) -> Result<Self, Entangled> {
-        let mut found = Self { along: Default::default() };
+        let mut found = Self::of_conditions(launch, program, prepared)?;
+        found.add_ends(kernel, launch, program)?;
+        Ok(found)
+    }
+
+    /// Adds that the domain ends somewhere.
+    pub(super) fn add_ends(
+        &mut self,
+        kernel: &Kernel,
+        launch: &Launch,
+        program: &Program<i64>,
+    ) -> Result<(), Entangled> {
         let shape = launch.candidate.block();
         let clipped = program.instructions.iter().any(|i| i.clipped);
         for item in program.items.iter().filter(|_| clipped) {
@@ -167,9 +183,19 @@ impl ByPlace {
                 let rest = kernel.extents()[d] - 1 - item.offset[d];
                 let step = shape[d].checked_mul(fold).ok_or(Entangled)?;
                 let least = rest.checked_sub(step - fold).ok_or(Entangled)?;
-                found.along[d].compared.push(Moving { low: least, high: rest, by: -step });
+                self.along[d].compared.push(Moving { low: least, high: rest, by: -step });
             }
         }
+        Ok(())
+    }
+
+    /// What conditions and bounds of loops decide.
+    pub(super) fn of_conditions(
+        launch: &Launch,
+        program: &Program<i64>,
+        prepared: &Prepared,
+    ) -> Result<Self, Entangled> {
+        let mut found = Self { along: Default::default() };
         let moving = |form: &PreparedForm| moving(form, launch, prepared);
         for cond in prepared.guards.iter().flatten().chain(&prepared.conditions) {
             found.compare(&cond.parts, &moving)?;
@@ -215,7 +241,7 @@ impl ByPlace {
     }
 
     /// The kinds of blocks along each dimension; `None` where there are more than may be told apart.
-    fn kinds(&self, blocks: &BlockBox) -> Option<[Vec<SamePlaces>; 3]> {
+    pub(super) fn kinds(&self, blocks: &BlockBox) -> Option<[Vec<SamePlaces>; 3]> {
         let mut kinds = [const { Vec::new() }; 3];
         for (d, kinds) in kinds.iter_mut().enumerate() {
             *kinds = self.along[d].kinds(blocks.from[d], blocks.to[d])?;

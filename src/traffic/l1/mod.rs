@@ -10,6 +10,7 @@ mod affine;
 mod block_warps;
 mod blocks;
 mod counts;
+mod differing;
 mod distinct;
 mod iterations;
 mod kinds;
@@ -45,6 +46,7 @@ mod warp;
 mod warps;
 
 pub use counts::{FieldCounts, InstructionCounts, L1Counts};
+pub(super) use differing::{Differing, differing};
 pub use lanes::Lanes;
 pub(crate) use least::Least;
 pub use pipe::{Pipe, StageWavefronts};

@@ -155,6 +155,12 @@ impl Pipe {
         self.rules == Rules::Volta && width <= WIDEST
     }
 
+    /// Whether an access of memory takes several instructions, each of which looks up sets of its own: then not even the
+    /// sets of all its lines say what it costs.
+    pub(super) fn parts_by_set(&self, width: i64) -> bool {
+        self.rules == Rules::Volta && width > WIDEST
+    }
+
     /// Whether the data stage looks at nothing but banks.
     pub(super) fn conflicts_by_bank(&self, width: i64) -> bool {
         self.rules == Rules::Volta && width <= WIDEST

@@ -4,11 +4,13 @@ pub use super::accesses::{AddressPattern, Iteration, PlannedAccess};
 
 use super::accesses::{Found, Reader};
 use super::blocks::{Interior, Phases};
+use super::differing::differing;
 use super::pipe::Pipe;
 use super::warps::{self, WarpClass};
 use crate::effort::spend_on;
-use crate::kernel::Kernel;
-use crate::launch::{Launch, Program, stretches};
+use crate::expr::Coefficient;
+use crate::kernel::{Kernel, Space};
+use crate::launch::{Instruction, Launch, Program, Working, stretches};
 use crate::quantity::{ItemCount, PerBlock, Times};
 use crate::space::Extents;
 
@@ -56,8 +58,16 @@ impl<'a> AffinePlan<'a> {
         program: &'a Program<i64>,
         pipe: &Pipe,
     ) -> Option<Self> {
-        let interior = Interior::find(kernel, launch, program)?;
+        let working = Working::new(kernel, launch, program);
+        // The blocks that are looked at stand for all.
+        if differing(kernel, launch, program, &working).is_some() {
+            return None;
+        }
+        let interior = Interior::find(kernel, launch, program, &working)?;
         let period = pipe.period()?;
+        if any_in_parts_by_set(kernel, &program.instructions, pipe) {
+            return None;
+        }
         let mut reader = Reader::new(kernel, launch, program, period);
         reader.steps(&program.steps, &mut Vec::new())?;
         let steps = reader.found.iter().filter(|f| !f.pattern.shared).map(|f| f.pattern.block);
@@ -119,6 +129,16 @@ impl<'a> AffinePlan<'a> {
             warps,
         })
     }
+}
+
+/// Whether some access of memory costs what its very lines say, in more than one part.
+pub(super) fn any_in_parts_by_set<C: Coefficient>(
+    kernel: &Kernel,
+    instructions: &[Instruction<C>],
+    pipe: &Pipe,
+) -> bool {
+    let mut wide = instructions.iter().filter(|i| pipe.parts_by_set(i.width));
+    wide.any(|i| kernel.field(i.field).space != Space::Shared)
 }
 
 /// The box of threads that contains all others; `None` if their union is no box.

@@ -6,6 +6,7 @@ use super::distinct::MOST_SPANS;
 use super::lanes::MOST_LANES;
 use super::least::Least;
 use super::pipe::Pipe;
+use super::plan::any_in_parts_by_set;
 use crate::device::Device;
 use crate::expr::{Coord, Scale, Term};
 use crate::kernel::{Kernel, Space};
@@ -39,7 +40,8 @@ impl Straight {
         let plain = program.loops.is_empty()
             && program.steps.iter().all(|step| matches!(step, Step::Access(_)))
             && program.items.iter().all(|item| item.guard.is_none())
-            && kernel.fields.iter().all(|field| field.space != Space::Shared);
+            && kernel.fields.iter().all(|field| field.space != Space::Shared)
+            && !any_in_parts_by_set(kernel, &program.instructions, &pipe);
         let place = |term: &Term<Scale>| {
             matches!(term, Term::Coord(Coord::Thread(_) | Coord::ThreadIdx(_) | Coord::BlockIdx(_)))
         };

@@ -102,9 +102,7 @@ impl<'a> WarpTally<'a> {
 
     /// After so many bytes the same access costs the same again but for sets; `None` where it depends on more.
     pub(super) fn period_of(&self, width: i64, shared: bool) -> Option<i64> {
-        // An access of several instructions looks up the sets of each.
-        let by_sets = !shared && self.pipe.tags_by_set(1) && !self.pipe.tags_by_set(width);
-        if by_sets { None } else { self.period }
+        if !shared && self.pipe.parts_by_set(width) { None } else { self.period }
     }
 
     /// Adds an access. Says what it was met as, and from where on, if that is remembered.

@@ -1,0 +1,189 @@
+//! Blocks that do something else than others: conditions on the place in the grid hold in some of them, and loops run longer.
+//! Then none stands for all.
+
+use super::kinds::{ByPlace, SamePlaces};
+use super::prepared::Prepared;
+use super::uniform;
+use crate::expr::{Cond, Coord, Form};
+use crate::kernel::Kernel;
+use crate::launch::{BlockBox, Launch, Program, Working};
+use crate::quantity::Share;
+use crate::space::{BlockIndex, Extents};
+
+/// Blocks of which so small a share does something else are left to the others.
+const LITTLE: f64 = 0.03;
+/// Of so many blocks those with work stand for all where kinds of them cannot be told apart.
+const MOST_SAMPLED: i64 = 32;
+
+/// Blocks that stand for all of a launch in which not all do the same.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Differing {
+    /// Boxes of blocks that do the same, and the shares of all blocks that do what those of each box do.
+    Boxes(Vec<(BlockBox, Share)>),
+    /// Some from all of the grid, each for as many; and whether that is not all of them.
+    Sampled(Vec<BlockIndex>, bool),
+}
+
+/// Which blocks differ in more than how the domain cuts them; `None` if one from the middle does what nearly all do.
+pub fn differing(
+    kernel: &Kernel,
+    launch: &Launch,
+    program: &Program<i64>,
+    working: &Working<'_>,
+) -> Option<Differing> {
+    if !follows_from_place(program) {
+        return None;
+    }
+    let prepared = Prepared::new(program);
+    let by_place = ByPlace::of_conditions(launch, program, &prepared);
+    let inside = inside(kernel, launch, program, &working.blocks);
+    match by_place.ok().and_then(|by_place| Some((by_place.kinds(&inside)?, by_place))) {
+        Some((kinds, _)) if is_one_kind(&kinds) => None,
+        Some((_, mut by_place)) => {
+            by_place.add_ends(kernel, launch, program).ok()?;
+            let kinds = by_place.kinds(&working.blocks)?;
+            Some(Differing::Boxes(boxes(&kinds, working)))
+        }
+        None => sampled(kernel, launch, program, working),
+    }
+}
+
+/// The blocks that the domain does not cut, or all where it cuts even the first.
+fn inside(kernel: &Kernel, launch: &Launch, program: &Program<i64>, blocks: &BlockBox) -> BlockBox {
+    let mut inside = *blocks;
+    if program.instructions.iter().all(|i| i.clipped) {
+        for (d, extent) in kernel.extents().into_iter().enumerate() {
+            let whole = extent / launch.candidate.block()[d].saturating_mul(program.fold[d]).max(1);
+            if whole > blocks.from[d] {
+                inside.to[d] = inside.to[d].min(whole);
+            }
+        }
+    }
+    inside
+}
+
+/// Whether a condition or the bound of a loop names the block.
+fn follows_from_place(program: &Program<i64>) -> bool {
+    let by_block = |form: &Form<i64>| form.mentions(&|c| matches!(c, Coord::BlockIdx(_)));
+    let conditions = conditions(program);
+    conditions.into_iter().any(|cond| cond.mentions(&|c| matches!(c, Coord::BlockIdx(_))))
+        || program.loops.iter().any(|of_loop| by_block(&of_loop.from) || by_block(&of_loop.to))
+}
+
+/// The conditions of work items and of instructions, each that follows itself once.
+fn conditions(program: &Program<i64>) -> Vec<&Cond<i64>> {
+    let guards = program.items.iter().filter_map(|item| item.guard.as_ref());
+    let mut all: Vec<&Cond<i64>> =
+        guards.chain(program.instructions.iter().filter_map(|i| i.when.as_ref())).collect();
+    all.dedup();
+    all
+}
+
+/// The kinds along a dimension that matter, with their shares: those of others are theirs.
+fn large(kinds: &[SamePlaces]) -> Vec<([i64; 2], f64)> {
+    let all: i64 = kinds.iter().map(SamePlaces::count).sum();
+    let share = |kind: &SamePlaces| kind.count() as f64 / all.max(1) as f64;
+    let mut large: Vec<_> =
+        kinds.iter().filter(|kind| share(kind) >= LITTLE).map(|k| (k.longest(), share(k))).collect();
+    if large.is_empty() {
+        // Many small kinds: the largest of them stands for all.
+        large.extend(kinds.iter().max_by_key(|kind| kind.count()).map(|kind| (kind.longest(), 1.0)));
+    }
+    let sum: f64 = large.iter().map(|kind| kind.1).sum();
+    for kind in &mut large {
+        kind.1 /= sum;
+    }
+    large
+}
+
+fn is_one_kind(kinds: &[Vec<SamePlaces>; 3]) -> bool {
+    kinds.iter().all(|along| large(along).len() == 1)
+}
+
+/// Boxes of blocks that do the same and have work, those first of which there are most.
+fn boxes(kinds: &[Vec<SamePlaces>; 3], working: &Working<'_>) -> Vec<(BlockBox, Share)> {
+    let [along_x, along_y, along_z] = [0, 1, 2].map(|d| large(&kinds[d]));
+    let mut found: Vec<(BlockBox, f64)> = Vec::new();
+    for z in &along_z {
+        for y in &along_y {
+            for x in &along_x {
+                let along = [x, y, z];
+                let blocks = BlockBox {
+                    from: BlockIndex::along(|d| along[d].0[0]),
+                    to: BlockIndex::along(|d| along[d].0[1]),
+                };
+                let share = along.iter().map(|kind| kind.1).product();
+                if working.works(blocks.middle()) {
+                    found.push((blocks, share));
+                }
+            }
+        }
+    }
+    found.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let sum: f64 = found.iter().map(|one| one.1).sum();
+    found.into_iter().map(|(blocks, share)| (blocks, Share::new(share / sum))).collect()
+}
+
+/// Some blocks from all of the grid, if not all of them decide alike.
+fn sampled(
+    kernel: &Kernel,
+    launch: &Launch,
+    program: &Program<i64>,
+    working: &Working<'_>,
+) -> Option<Differing> {
+    let inside = inside(kernel, launch, program, &working.blocks);
+    let some = working.evenly(MOST_SAMPLED);
+    let is_inside = |block: &BlockIndex| (0..3).all(|d| block[d] < inside.to[d]);
+    let inside: Vec<_> = some.iter().filter(|block| is_inside(block)).collect();
+    let mut kinds: Vec<(Decisions, usize)> = Vec::new();
+    for block in &inside {
+        let decisions = Decisions::new(launch, program, **block);
+        match kinds.iter_mut().find(|kind| kind.0 == decisions) {
+            Some(kind) => kind.1 += 1,
+            None => kinds.push((decisions, 1)),
+        }
+    }
+    let usual = kinds.iter().map(|kind| kind.1).max()?;
+    let not_all = working.blocks.count() > MOST_SAMPLED;
+    // One of some may be one of few.
+    let others = (inside.len() - usual).saturating_sub(usize::from(not_all));
+    (others as f64 >= LITTLE * inside.len() as f64).then_some(Differing::Sampled(some, not_all))
+}
+
+/// What a block decides.
+#[derive(Debug, PartialEq)]
+struct Decisions {
+    /// Whether each condition holds in all threads or in none.
+    conditions: Vec<Option<bool>>,
+    /// How far loops run, in the threads in which they run shortest and longest.
+    distances: Vec<Option<(i64, i64)>>,
+}
+
+impl Decisions {
+    fn new(launch: &Launch, program: &Program<i64>, block: BlockIndex) -> Self {
+        let shape = launch.candidate.block();
+        let within = |variables: &[Option<(i64, i64)>], coord| match coord {
+            Coord::ThreadIdx(d) => Some((0, shape[d.index()] - 1)),
+            Coord::BlockIdx(d) => Some((block[d.index()], block[d.index()])),
+            // Loops come after those around them.
+            Coord::Loop(id) => *variables.get(usize::from(id.0))?,
+            Coord::Axis(_) | Coord::Thread(_) => None,
+        };
+        let mut variables: Vec<Option<(i64, i64)>> = Vec::with_capacity(program.loops.len());
+        let mut distances = Vec::with_capacity(program.loops.len());
+        for of_loop in &program.loops {
+            let of = |form: &Form<i64>| form.interval(&|c| within(&variables, c));
+            let distance = of_loop.to.minus(&of_loop.from).ok();
+            distances.push(distance.and_then(|distance| of(&distance)));
+            let values = of(&of_loop.from).zip(of(&of_loop.to));
+            variables.push(values.map(|(from, to)| (from.0.min(to.0), from.1.max(to.1))));
+        }
+        // What is decided must not depend on how a condition is written: where intervals do not tell, threads are asked.
+        let decided = |cond: &Cond<i64>| {
+            let by_intervals = cond.decided(&|c| within(&variables, c));
+            by_intervals.or_else(|| uniform::held(cond, Extents::from(*shape), &[block]))
+        };
+        let conditions = conditions(program).into_iter().map(decided).collect();
+        Self { conditions, distances }
+    }
+}
