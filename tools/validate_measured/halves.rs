@@ -51,9 +51,12 @@ pub fn print(groups: &[Group], bars: &mut Bars) {
     let splits: Vec<Split> = (1..=SPLITS).into_par_iter().map(|seed| split(groups, fit, seed)).collect();
     let (whole, on_all) = whole(groups, fit);
     println!(
-        "Rows are split in two halves, {SPLITS} times, within each size. Coefficients are fitted to one half"
+        "Rows are split in two halves, {SPLITS} times, within each size. The coefficients of the second table are"
     );
-    println!("from far starts; these are the errors of the other.\n");
+    println!(
+        "fitted to one half from far starts, all others stay as they ship, the half point of `l2_reuse` among"
+    );
+    println!("them; these are the errors of the other half.\n");
     println!(
         "| {SPLITS} splits | bar | median | worst | fitted to all rows |\n| --- | ---: | ---: | ---: | ---: |"
     );

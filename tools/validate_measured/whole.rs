@@ -149,6 +149,10 @@ fn volumes(fitting: &SetFitting) {
 fn coefficients(fitting: &SetFitting) {
     let (ships, all) = (for_device(&super::measured::V100).fit, &fitting.fits[0]);
     println!("\n### Coefficients of these fits\n");
+    println!(
+        "Lowest and highest are of the fits that leave one set out and move the coefficient. In as many fits as"
+    );
+    println!("\"kept in\" says it stays as it ships, as too little tells of it.\n");
     println!("| coefficient | ships | fitted to all | lowest without | | highest without | | kept in |");
     println!("| --- | ---: | ---: | ---: | --- | ---: | --- | ---: |");
     let mut always = Vec::new();
