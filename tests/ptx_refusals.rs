@@ -266,3 +266,21 @@ fn predicates_that_grow_without_end_are_refused() {
         assert!(message.contains("too long"), "{message}");
     }
 }
+
+/// A call through a pointer may do anything. The label of its prototype is no function.
+#[test]
+fn calls_by_an_address_are_refused() {
+    let why = refused(
+        "{ .param .b32 a0; .param .b32 r0; p0: .callprototype (.param .b32 _) _ (.param .b32 _); call (r0), %rd1, (a0), p0; }",
+    );
+    assert_eq!(why, "line 11 calls a function by its address");
+}
+
+/// The size of a warp is a number.
+#[test]
+fn warps_have_a_size() {
+    let found = accesses(
+        "mov.u32 %r4, WARP_SZ; div.u32 %r5, %r1, %r4; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd4, %rd2, %rd3;\nst.global.u32 [%rd4], %r5;",
+    );
+    assert_eq!((found[1].address.as_deref(), found[1].status), (Some("out + 32"), "exact"), "{found:?}");
+}
