@@ -284,3 +284,20 @@ fn warps_have_a_size() {
     );
     assert_eq!((found[1].address.as_deref(), found[1].status), (Some("out + 32"), "exact"), "{found:?}");
 }
+
+/// Accesses that data decide for the same kind of reason have one note, which names all lines.
+#[test]
+fn notes_of_the_same_kind_are_one() {
+    let text = entry(
+        "",
+        "setp.gt.s32 %p1, %r3, 5;\n@%p1 st.global.u32 [%rd2], %r1;\n@%p1 st.global.u32 [%rd2+4], %r1;\n\
+         ld.global.f32 %f1, [%rd1]; setp.gt.f32 %p2, %f1, 0f00000000;\n@%p2 st.global.u32 [%rd2+8], %r1;\n\
+         ld.global.f32 %f2, [%rd1+4]; setp.gt.f32 %p3, %f2, 0f00000000;\n@%p3 st.global.u32 [%rd2+12], %r1;",
+    );
+    let found = Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap();
+    let notes: Vec<_> =
+        found.document.as_ref().unwrap().lines().skip(1).filter(|l| l.starts_with('#')).collect();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes[0].starts_with("# out and 1 other access: counted as always done"), "{notes:?}");
+    assert!(notes[1].contains("compares floating-point numbers; likewise in line 15"), "{notes:?}");
+}

@@ -5,6 +5,7 @@ mod combine;
 mod counters;
 mod fields;
 mod fits;
+mod flagged;
 mod mix;
 mod print;
 mod reading;

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::combine::{combine, grids};
+use super::flagged::flagged;
 use super::mix::CLASSES;
 use super::print::tidy;
 use super::reading::Reading;
-use super::statement::Status;
 use crate::ptx::assembled::Assembled;
 use crate::ptx::value::BlockAndGrid;
 use crate::space::Domain;
@@ -67,11 +67,8 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
         frame.file.replace('\n', " "),
         frame.entry
     );
-    let flagged = readings[0].accesses.iter().filter(|a| a.status == Status::Data);
-    for access in flagged {
-        if let (Some(address), Some(why)) = (&access.address, &access.why) {
-            let _ = writeln!(out, "# {address}: {why}");
-        }
+    for note in flagged(&readings[0]) {
+        let _ = writeln!(out, "# {note}");
     }
     for note in &readings[0].notes {
         let _ = writeln!(out, "# {note}");
