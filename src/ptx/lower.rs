@@ -136,6 +136,7 @@ impl Compiled {
             name: self.name().to_owned(),
             entry: function.name.clone(),
             blocks,
+            most_threads: most_threads(function),
             lines: compiled_from(self, function, &readings),
         };
         Ok(apart(document, &code, &warnings))
@@ -180,6 +181,11 @@ fn given(function: &Function, wanted: &CodeRequest, told: RegistersTold) -> Resu
     })
 }
 
+/// The most threads of a block, if the entry says so.
+fn most_threads(function: &Function) -> Option<i64> {
+    function.largest_block.map(|b| b.iter().map(|n| i64::from(*n)).product())
+}
+
 /// The blocks that the entry may be launched with, of those that were asked for.
 fn allowed(
     compiled: &Compiled,
@@ -187,7 +193,7 @@ fn allowed(
     given: &Given,
 ) -> Result<(Vec<Block>, Vec<Diagnostic>), Diagnostic> {
     let required = required_block(function)?;
-    let most = function.largest_block.map(|b| b.iter().map(|n| i64::from(*n)).product::<i64>());
+    let most = most_threads(function);
     let runs = |b: &&Block| required.is_none_or(|r| r == **b) && most.is_none_or(|most| b.volume() <= most);
     let kept: Vec<Block> = given.blocks.iter().filter(runs).copied().collect();
     let left = given.blocks.len() - kept.len();
