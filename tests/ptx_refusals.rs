@@ -285,6 +285,20 @@ fn warps_have_a_size() {
     assert_eq!((found[1].address.as_deref(), found[1].status), (Some("out + 32"), "exact"), "{found:?}");
 }
 
+/// What somebody says of an address may call an array as the document does, which is as the source does.
+#[test]
+fn assumed_addresses_call_arrays_as_documents_do() {
+    let text = entry(
+        ".shared .align 4 .b8 _ZZ1kE4tile[4096];",
+        "mov.u32 %r4, _ZZ1kE4tile; mad.lo.s32 %r5, %r3, 4, %r4;\nst.shared.u32 [%r5], %r1;",
+    );
+    let compiled = Compiled::new("k.ptx", &text).unwrap();
+    for name in ["tile", "_ZZ1kE4tile"] {
+        let found = compiled.read(None, &given(&[&format!("11: {name}[threadIdx.x]")])).unwrap().accesses;
+        assert_eq!(found[1].address.as_deref(), Some("tile + threadIdx.x"), "{name}");
+    }
+}
+
 /// Accesses that data decide for the same kind of reason have one note, which names all lines.
 #[test]
 fn notes_of_the_same_kind_are_one() {
@@ -300,4 +314,14 @@ fn notes_of_the_same_kind_are_one() {
     assert_eq!(notes.len(), 2, "{notes:?}");
     assert!(notes[0].starts_with("# out and 1 other access: counted as always done"), "{notes:?}");
     assert!(notes[1].contains("compares floating-point numbers; likewise in line 15"), "{notes:?}");
+}
+
+/// Where the PTX says what a line was compiled from, so does what is refused.
+#[test]
+fn refusals_say_the_line_of_the_source() {
+    let text = entry("", ".loc 1 7 3\nmad.wide.s32 %rd5, %r3, 4, %rd1; ld.global.f32 %f1, [%rd5];");
+    let text = text.replacen(".visible", ".file 1 \"folder/k.cu\"\n.visible", 1);
+    let found = Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap().accesses;
+    assert_eq!((found[0].source.as_deref(), found[1].source.as_deref()), (None, Some("k.cu:7")));
+    assert_eq!(found[1].status, "refused");
 }

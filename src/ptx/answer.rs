@@ -60,6 +60,9 @@ pub struct ReadAccess {
     pub instruction: usize,
     /// Its line in the PTX, from 1.
     pub line: u32,
+    /// The line that it was compiled from, as `saxpy.cu:4`, where the PTX says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// `load`, `store` or `atomic`.
     pub op: &'static str,
     /// `global`, `shared`, `local` or `const`.
@@ -227,7 +230,7 @@ impl Compiled {
         let refused = |r: &Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
         let document = if readings.iter().any(refused) { None } else { Some(document(&frame, &readings)) };
         let first = readings.iter().find(|r| refused(r)).unwrap_or(&readings[0]);
-        Ok(answer(function, first, given, (blocks, document)))
+        Ok(self.answer(function, first, given, (blocks, document)))
     }
 
     /// What is understood for each of these blocks of an entry with its calls in it; the grid is what follows from the
@@ -370,42 +373,51 @@ pub(super) fn space(space: StateSpace) -> &'static str {
     }
 }
 
-fn answer(
-    function: &Function,
-    reading: &Reading,
-    given: &Given,
-    (blocks, document): (Vec<Block>, Option<String>),
-) -> Read {
-    let accesses = reading.accesses.iter().map(|a| ReadAccess {
-        instruction: a.instruction,
-        line: function.instructions[a.instruction].line,
-        op: verb(a.operation),
-        space: space(a.space),
-        field: a.field.clone(),
-        width: a.width,
-        address: a.address.clone(),
-        when: a.when.clone(),
-        loops: a.loops.iter().map(|(c, last)| Around { counter: c.clone(), last: last.clone() }).collect(),
-        status: match a.status {
-            Status::Exact => "exact",
-            Status::Data => "data",
-            Status::Refused => "refused",
-        },
-        anywhere: a.anywhere,
-        why: a.why.clone(),
-    });
-    let registers = match (given.registers, &given.assembled) {
-        (Some(n), _) => (n, "given"),
-        (None, Some(assembled)) => (assembled.registers, "ptxas"),
-        (None, None) => (reading.registers, "liveness"),
-    };
-    Read {
-        accesses: accesses.collect(),
-        block: reading.launch.block,
-        grid: reading.launch.grid,
-        blocks,
-        registers,
-        instructions: reading.mix.by_class().map(|(name, n)| (name, InstructionCount(n))).collect(),
-        document,
+impl Compiled {
+    /// What was read, for who asked.
+    fn answer(
+        &self,
+        function: &Function,
+        reading: &Reading,
+        given: &Given,
+        (blocks, document): (Vec<Block>, Option<String>),
+    ) -> Read {
+        let accesses = reading.accesses.iter().map(|a| ReadAccess {
+            instruction: a.instruction,
+            line: function.instructions[a.instruction].line,
+            source: self.module.source_of(&function.instructions[a.instruction]),
+            op: verb(a.operation),
+            space: space(a.space),
+            field: a.field.clone(),
+            width: a.width,
+            address: a.address.clone(),
+            when: a.when.clone(),
+            loops: a
+                .loops
+                .iter()
+                .map(|(c, last)| Around { counter: c.clone(), last: last.clone() })
+                .collect(),
+            status: match a.status {
+                Status::Exact => "exact",
+                Status::Data => "data",
+                Status::Refused => "refused",
+            },
+            anywhere: a.anywhere,
+            why: a.why.clone(),
+        });
+        let registers = match (given.registers, &given.assembled) {
+            (Some(n), _) => (n, "given"),
+            (None, Some(assembled)) => (assembled.registers, "ptxas"),
+            (None, None) => (reading.registers, "liveness"),
+        };
+        Read {
+            accesses: accesses.collect(),
+            block: reading.launch.block,
+            grid: reading.launch.grid,
+            blocks,
+            registers,
+            instructions: reading.mix.by_class().map(|(name, n)| (name, InstructionCount(n))).collect(),
+            document,
+        }
     }
 }

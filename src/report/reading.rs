@@ -138,6 +138,13 @@ impl ReadingDocument {
         self.accesses.iter().filter(|a| a.status == "refused")
     }
 
+    /// The fields that an address may be in, to stand behind a remedy.
+    fn fields_known(&self) -> String {
+        let names: BTreeSet<&str> = self.accesses.iter().filter_map(|a| a.field.as_deref()).collect();
+        let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+        if names.is_empty() { String::new() } else { format!("; FIELD may be {}", names.join(", ")) }
+    }
+
     /// What somebody can say of the accesses that could not be read.
     fn remedies(&self) -> String {
         let why = |a: &ReadAccess| a.why.clone().unwrap_or_default();
@@ -149,8 +156,9 @@ impl ReadingDocument {
         if let Some(access) = self.refused().find(told) {
             let _ = writeln!(
                 out,
-                "--assume '{}: FIELD[threadIdx.x]' puts an address in the place of one that data decide",
-                access.line
+                "--assume '{}: FIELD[threadIdx.x]' puts an address in the place of one that data decide{}",
+                access.line,
+                self.fields_known()
             );
         }
         out
@@ -168,7 +176,9 @@ impl Answer for ReadingDocument {
         let mut said = BTreeSet::new();
         for access in self.refused() {
             let why = access.why.as_deref().unwrap_or("the reason is not known");
-            let text = format!("  line {}: {} in {} memory: {why}\n", access.line, access.op, access.space);
+            let source = access.source.as_ref().map_or(String::new(), |at| format!(", {at}"));
+            let text =
+                format!("  line {}{source}: {} in {} memory: {why}\n", access.line, access.op, access.space);
             if said.insert(text.clone()) {
                 out.push_str(&text);
             }

@@ -279,12 +279,8 @@ pub(in crate::ptx) fn verb(operation: Operation) -> &'static str {
 fn place(reader: &Reader<'_>, instruction: usize, out: &mut String) {
     let instruction = &reader.function.instructions[instruction];
     let _ = write!(out, "{LINE}{}", instruction.line);
-    let file = |number: u32| reader.module.files.iter().find(|f| f.0 == number).map(|f| f.1.as_str());
-    if let Some(source) = instruction.source
-        && let Some(file) = file(source.file)
-    {
-        let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-        let _ = write!(out, ", {}:{}", name.replace(char::is_control, " "), source.line);
+    if let Some(source) = reader.module.source_of(instruction) {
+        let _ = write!(out, ", {source}");
     }
 }
 
