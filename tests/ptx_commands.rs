@@ -300,6 +300,14 @@ fn a_reading_with_too_much_to_check_is_refused() {
     assert!(error.contains("give the parameters smaller values"), "{error}");
 }
 
+/// Where no grid follows since a bound has no value, it is said which parameter that is.
+#[test]
+fn bounds_without_values_are_named() {
+    let error = stderr(&["rank", "tests/ptx/nvrtc/stencil2d5.ptx", "-d", "a100", "--arg", "2=100"]);
+    assert!(error.contains("its conditions ask for the parameter 3, `stencil2d5_param_3`"), "{error}");
+    assert!(error.contains("give --arg 3=VALUE") && !error.contains("arg0"), "{error}");
+}
+
 /// An assembler that finds spills, for what it is told to.
 #[cfg(unix)]
 #[test]

@@ -334,11 +334,11 @@ impl Compiled {
         told: &Told,
     ) -> Result<Grid, Diagnostic> {
         let used = blocks_asked_for(function);
-        let domain = self.reading(function, largest(block, used), values, told, threads_working)?;
+        let working = self.reading(function, largest(block, used), values, told, threads_working)?;
         let mut grid = [1; 3];
         for d in (0..3).filter(|d| used[*d]) {
-            let blocks = domain[d].map(|size| (size + block[d] - 1) / block[d]);
-            let missing = || no_grid(function, ['x', 'y', 'z'][d], values);
+            let blocks = working.domain[d].map(|size| (size + block[d] - 1) / block[d]);
+            let missing = || no_grid(function, ['x', 'y', 'z'][d], values, &working.missing);
             grid[d] = blocks.filter(|n| *n > 0).ok_or_else(missing)?;
         }
         Ok(Grid::known(grid))
@@ -355,8 +355,8 @@ impl Compiled {
         let used = blocks_asked_for(function);
         let launches: Vec<BlockAndGrid> = blocks.iter().map(|block| largest(*block, used)).collect();
         let together = Together::new(function, Some(&launches).filter(|all| all.len() > FEW)?)?;
-        let domain = self.reading(function, together.whole, values, told, threads_working).ok()?;
-        together.grids(domain, used)
+        let working = self.reading(function, together.whole, values, told, threads_working).ok()?;
+        together.grids(working.domain, used)
     }
 }
 

@@ -83,11 +83,18 @@ struct Bounds {
     domain: [Option<i64>; 3],
 }
 
+/// How many threads work along each dimension, where that is known, and what is missing to know it.
+pub(in crate::ptx) struct ThreadsWorking {
+    pub domain: [Option<i64>; 3],
+    /// Parameters that conditions ask for and that have no value.
+    pub missing: BTreeSet<usize>,
+}
+
 /// Reads a kernel for one launch, only to see how many threads work along each dimension.
-pub(in crate::ptx) fn threads_working(reader: &mut Reader<'_>) -> Result<[Option<i64>; 3], Stop> {
+pub(in crate::ptx) fn threads_working(reader: &mut Reader<'_>) -> Result<ThreadsWorking, Stop> {
     let events = reader.read()?;
     let (_, listed) = statements(reader, &events);
-    Ok(bounds(reader, &listed).domain)
+    Ok(ThreadsWorking { domain: bounds(reader, &listed).domain, missing: reader.parameters_missed(&events) })
 }
 
 /// Reads a kernel for one launch.

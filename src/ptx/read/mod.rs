@@ -19,6 +19,7 @@ mod library;
 mod local;
 mod loops;
 mod memory;
+mod missing;
 mod periodic;
 mod reader;
 mod solve;
