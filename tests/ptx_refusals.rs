@@ -285,6 +285,21 @@ fn warps_have_a_size() {
     assert_eq!((found[1].address.as_deref(), found[1].status), (Some("out + 32"), "exact"), "{found:?}");
 }
 
+/// Where iterations follow from each other in no regular way, it is said of which loop, and what helps.
+#[test]
+fn loops_that_take_too_long_are_named() {
+    // Collatz: what the next number is depends on whether this one is odd.
+    let text = entry(
+        "",
+        "mov.u32 %r4, %r1;\nAGAIN: and.b32 %r5, %r4, 1; setp.eq.s32 %p1, %r5, 0; shr.s32 %r6, %r4, 1; \
+         mad.lo.s32 %r7, %r4, 3, 1; selp.b32 %r4, %r6, %r7, %p1; mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd1, %rd3;\n\
+         ld.global.f32 %f1, [%rd4]; setp.gt.s32 %p2, %r4, 1; @%p2 bra AGAIN;",
+    );
+    let wrong = Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap_err().to_string();
+    assert!(wrong.contains("no formula says how the loop of line 11 goes on"), "{wrong}");
+    assert!(wrong.contains("`--trips 11=N`") && !wrong.contains("unroll"), "{wrong}");
+}
+
 /// What somebody says of an address may call an array as the document does, which is as the source does.
 #[test]
 fn assumed_addresses_call_arrays_as_documents_do() {

@@ -9,7 +9,7 @@ use super::given::{Given, GridText, arguments, launches};
 use super::launches::{blocks, blocks_asked_for, computed, has_fixed_arrays, largest, no_grid, usual};
 use super::read::{Arguments, Reader, Stop, Told};
 use super::symbol::{is_called, source_name};
-use super::syntax::{Function, Module, StateSpace, parse};
+use super::syntax::{Function, Module, PtxInstruction, StateSpace, parse};
 use super::together::Together;
 use super::value::BlockAndGrid;
 use crate::space::{Block, Grid};
@@ -317,12 +317,31 @@ impl Compiled {
                 Diagnostic::global("ptx-argument", message)
                     .help("write LINE: FIELD[INDEX], as in --assume '44: x[4*i0 + threadIdx.x]'")
             }
-            Stop::TooLong => {
-                let message = format!("entry `{}` is too long or has too many loops in loops", function.name);
-                Diagnostic::error("ptx-too-long", function.span, message)
-                    .help("compile it without unrolling (`#pragma unroll 1`), or read smaller parts")
+            Stop::TooLong(unrolled) => {
+                self.too_long(function, unrolled.and_then(|i| function.instructions.get(i)))
             }
         })
+    }
+
+    /// That reading takes too long: because of a loop whose iterations were gone through one by one, or of all together.
+    fn too_long(&self, function: &Function, unrolled: Option<&PtxInstruction>) -> Diagnostic {
+        if let Some(instruction) = unrolled {
+            let source = self.module.source_of(instruction).map_or(String::new(), |at| format!(", {at},"));
+            let line = instruction.line;
+            let message = format!(
+                "entry `{}` takes too long to read: no formula says how the loop of line {line}{source} goes on",
+                function.name
+            );
+            return Diagnostic::error("ptx-too-long", instruction.span, message)
+                .help(format!("say how often it runs: `--trips {line}=N`"));
+        }
+        let message = format!("entry `{}` is too long or has too many loops in loops", function.name);
+        let unrolled = match function.instructions.len() {
+            0..=UNROLLED => "",
+            _ => "compile it without unrolling (`#pragma unroll 1`), ",
+        };
+        let help = format!("{unrolled}say how often loops run (`--trips LINE=N`), or read smaller parts");
+        Diagnostic::error("ptx-too-long", function.span, message).help(help)
     }
 
     /// The grid that follows from the bounds of the kernel.
@@ -359,6 +378,9 @@ impl Compiled {
         together.grids(working.domain, used)
     }
 }
+
+/// A kernel with more instructions than that may have loops that a compiler has unrolled.
+const UNROLLED: usize = 500;
 
 /// So many launches are read one by one.
 const FEW: usize = 3;
