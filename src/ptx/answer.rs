@@ -40,6 +40,8 @@ pub struct Read {
     pub registers: (u32, &'static str),
     /// Instructions of a thread on average, by class.
     pub instructions: Vec<(&'static str, InstructionCount)>,
+    /// Whether they are estimated from threads and iterations at random, as counting all would take too long.
+    pub instructions_estimated: bool,
     /// The kernel document; none if an access could not be read.
     pub document: Option<String>,
 }
@@ -439,6 +441,7 @@ impl Compiled {
             blocks,
             registers,
             instructions: reading.mix.by_class().map(|(name, n)| (name, InstructionCount(n))).collect(),
+            instructions_estimated: !reading.mix.exact,
             document,
         }
     }

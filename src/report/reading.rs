@@ -34,6 +34,9 @@ pub struct ReadingDocument {
     pub shared: u64,
     /// Instructions of a thread by class, on average.
     pub instructions: BTreeMap<&'static str, InstructionCount>,
+    /// Whether these are estimated from threads and iterations at random, as counting all would take too long.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub instructions_estimated: bool,
     /// What a thread does to memory, in program order.
     pub accesses: Vec<ReadAccess>,
     /// The kernel document; null if an access could not be read.
@@ -98,6 +101,7 @@ pub fn reading_document(compiled: &Compiled, function: &Function, read: &Read) -
         registers: RegisterSummary { value: read.registers.0, source: read.registers.1 },
         shared: shared.map(crate::ptx::syntax::Variable::bytes).sum(),
         instructions: read.instructions.iter().copied().collect(),
+        instructions_estimated: read.instructions_estimated,
         accesses: read.accesses.clone(),
         document: read.document.as_deref().and_then(as_json),
         text: read.document.clone(),

@@ -7,6 +7,7 @@ mod fields;
 mod fits;
 mod flagged;
 mod mix;
+mod often;
 mod print;
 mod reading;
 mod statement;

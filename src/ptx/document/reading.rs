@@ -131,7 +131,9 @@ impl Understood<'_, '_> {
 
     /// Instructions of a thread.
     pub fn mix(&self) -> Mix {
-        mix(self.reader, &self.events, self.bounds.domain)
+        let Bounds { common, inner, domain } = &self.bounds;
+        let in_domain: Vec<Cond> = common.iter().filter(|cond| !inner.contains(cond)).cloned().collect();
+        mix(self.reader, &self.events, *domain, &in_domain)
     }
 
     /// In words, for a launch whose block is as many times as large as the one that it was read for, where that is all

@@ -229,8 +229,16 @@ fn work(readings: &[Reading], domain: &Sized, spills: u64) -> String {
         .map(|n| format!("{n}: {}", mean(&|r| r.mix.classes.get(n).copied().unwrap_or(0.0))))
         .collect();
     let local = if spills > 0 { format!(", local: {}", mean(&|_| spills as f64)) } else { String::new() };
+    let tensor = readings.iter().any(|r| r.mix.classes.contains_key("tensor"));
+    let without = if tensor { " # without those of tensor cores" } else { "" };
+    let estimated = readings.iter().any(|r| !r.mix.exact);
+    let estimated = if estimated {
+        " # flops and instructions are estimated: of threads and iterations at random"
+    } else {
+        ""
+    };
     format!(
-        "work:\n  unit: thread\n  flops: {}{}\n  instructions: {{{}{local}}}\n",
+        "work:\n  unit: thread\n  flops: {}{without}{}\n  instructions: {{{}{local}}}{estimated}\n",
         mean(&flops(best)),
         precision.replace(", ", "\n  "),
         counts.join(", ")

@@ -29,6 +29,7 @@ mod told;
 mod walk;
 mod why;
 
+pub(super) use copies::copies_nothing;
 pub(super) use event::{Access, Event, Operation};
 pub(super) use fragments::Fragment;
 pub(super) use reader::{Arguments, BaseKind, Reader, Stop};
