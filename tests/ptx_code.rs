@@ -177,6 +177,10 @@ fn blocks_that_the_code_does_not_allow_are_left_out() {
     assert!(warning["message"].as_str().unwrap().contains("2 of 3 blocks"), "{warning}");
     let most = folder.write("most.yaml", &SAXPY.replace("saxpy.ptx", "most.ptx"));
     assert_eq!(json(&["check", &most])["launch"]["candidates"], 2);
+    // Launch bounds are the reason why nothing is known of larger blocks.
+    let larger = wavecast(&["predict", &most, "-d", "a100", "--block", "256"]);
+    let said = String::from_utf8_lossy(&larger.stderr).into_owned();
+    assert!(said.contains("only, as its launch bounds allow at most 128 threads (`.maxntid`"), "{said}");
     let other = wavecast(&["rank", &path, "-d", "a100", "--block", "64"]);
     let said = String::from_utf8(other.stdout).unwrap();
     assert_eq!(other.status.code(), Some(1));

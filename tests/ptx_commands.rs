@@ -270,6 +270,44 @@ fn a_reading_is_checked_by_running() {
     assert!(said.contains("checked: block 16x16x1") && said.contains("threads do the same"), "{said}");
 }
 
+/// What no address needs, nobody has to say: a factor is a number that is not known.
+#[test]
+fn a_reading_is_checked_without_numbers_that_no_address_needs() {
+    let given = [
+        "read",
+        "tests/ptx/nvrtc/saxpy.ptx",
+        "--block",
+        "64",
+        "--arg",
+        "0=1000",
+        "--arg",
+        "2=x",
+        "--arg",
+        "3=y",
+    ];
+    let output = wavecast(&[&given[..], &["--check"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("threads do the same") && !said.contains("rest on data"), "{said}");
+}
+
+/// What is too much to compare is refused before it is run.
+#[test]
+fn a_reading_with_too_much_to_check_is_refused() {
+    let given = ["read", "tests/ptx/nvrtc/saxpy_gridstride.ptx", "--block", "64", "--grid", "1"];
+    let error = stderr(&[&given[..], &["--arg", "0=2000000000", "--check"]].concat());
+    assert!(error.contains("more than 2097152 accesses and iterations by the document"), "{error}");
+    assert!(error.contains("give the parameters smaller values"), "{error}");
+}
+
+/// Where no grid follows since a bound has no value, it is said which parameter that is.
+#[test]
+fn bounds_without_values_are_named() {
+    let error = stderr(&["rank", "tests/ptx/nvrtc/stencil2d5.ptx", "-d", "a100", "--arg", "2=100"]);
+    assert!(error.contains("its conditions ask for the parameter 3, `stencil2d5_param_3`"), "{error}");
+    assert!(error.contains("give --arg 3=VALUE") && !error.contains("arg0"), "{error}");
+}
+
 /// An assembler that finds spills, for what it is told to.
 #[cfg(unix)]
 #[test]

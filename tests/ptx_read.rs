@@ -19,6 +19,7 @@ fn said(case: &Case, name: &str, argument: &Argument, out: &mut Vec<String>) {
     match argument {
         Argument::Integer(n) => out.push(format!("{name}={n}")),
         Argument::Float(x) => out.push(format!("{name}={x}")),
+        Argument::AnyFloat => {}
         Argument::Pointer { field, offset } => {
             let known = &case.fields[*field];
             let bytes = known.bytes.unwrap();

@@ -266,3 +266,77 @@ fn predicates_that_grow_without_end_are_refused() {
         assert!(message.contains("too long"), "{message}");
     }
 }
+
+/// A call through a pointer may do anything. The label of its prototype is no function.
+#[test]
+fn calls_by_an_address_are_refused() {
+    let why = refused(
+        "{ .param .b32 a0; .param .b32 r0; p0: .callprototype (.param .b32 _) _ (.param .b32 _); call (r0), %rd1, (a0), p0; }",
+    );
+    assert_eq!(why, "line 11 calls a function by its address");
+}
+
+/// The size of a warp is a number.
+#[test]
+fn warps_have_a_size() {
+    let found = accesses(
+        "mov.u32 %r4, WARP_SZ; div.u32 %r5, %r1, %r4; mul.wide.u32 %rd3, %r4, 4; add.s64 %rd4, %rd2, %rd3;\nst.global.u32 [%rd4], %r5;",
+    );
+    assert_eq!((found[1].address.as_deref(), found[1].status), (Some("out + 32"), "exact"), "{found:?}");
+}
+
+/// Where iterations follow from each other in no regular way, it is said of which loop, and what helps.
+#[test]
+fn loops_that_take_too_long_are_named() {
+    // Collatz: what the next number is depends on whether this one is odd.
+    let text = entry(
+        "",
+        "mov.u32 %r4, %r1;\nAGAIN: and.b32 %r5, %r4, 1; setp.eq.s32 %p1, %r5, 0; shr.s32 %r6, %r4, 1; \
+         mad.lo.s32 %r7, %r4, 3, 1; selp.b32 %r4, %r6, %r7, %p1; mul.wide.s32 %rd3, %r4, 4; add.s64 %rd4, %rd1, %rd3;\n\
+         ld.global.f32 %f1, [%rd4]; setp.gt.s32 %p2, %r4, 1; @%p2 bra AGAIN;",
+    );
+    let wrong = Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap_err().to_string();
+    assert!(wrong.contains("no formula says how the loop of line 11 goes on"), "{wrong}");
+    assert!(wrong.contains("`--trips 11=N`") && !wrong.contains("unroll"), "{wrong}");
+}
+
+/// What somebody says of an address may call an array as the document does, which is as the source does.
+#[test]
+fn assumed_addresses_call_arrays_as_documents_do() {
+    let text = entry(
+        ".shared .align 4 .b8 _ZZ1kE4tile[4096];",
+        "mov.u32 %r4, _ZZ1kE4tile; mad.lo.s32 %r5, %r3, 4, %r4;\nst.shared.u32 [%r5], %r1;",
+    );
+    let compiled = Compiled::new("k.ptx", &text).unwrap();
+    for name in ["tile", "_ZZ1kE4tile"] {
+        let found = compiled.read(None, &given(&[&format!("11: {name}[threadIdx.x]")])).unwrap().accesses;
+        assert_eq!(found[1].address.as_deref(), Some("tile + threadIdx.x"), "{name}");
+    }
+}
+
+/// Accesses that data decide for the same kind of reason have one note, which names all lines.
+#[test]
+fn notes_of_the_same_kind_are_one() {
+    let text = entry(
+        "",
+        "setp.gt.s32 %p1, %r3, 5;\n@%p1 st.global.u32 [%rd2], %r1;\n@%p1 st.global.u32 [%rd2+4], %r1;\n\
+         ld.global.f32 %f1, [%rd1]; setp.gt.f32 %p2, %f1, 0f00000000;\n@%p2 st.global.u32 [%rd2+8], %r1;\n\
+         ld.global.f32 %f2, [%rd1+4]; setp.gt.f32 %p3, %f2, 0f00000000;\n@%p3 st.global.u32 [%rd2+12], %r1;",
+    );
+    let found = Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap();
+    let notes: Vec<_> =
+        found.document.as_ref().unwrap().lines().skip(1).filter(|l| l.starts_with('#')).collect();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert!(notes[0].starts_with("# out and 1 other access: counted as always done"), "{notes:?}");
+    assert!(notes[1].contains("compares floating-point numbers; likewise in line 15"), "{notes:?}");
+}
+
+/// Where the PTX says what a line was compiled from, so does what is refused.
+#[test]
+fn refusals_say_the_line_of_the_source() {
+    let text = entry("", ".loc 1 7 3\nmad.wide.s32 %rd5, %r3, 4, %rd1; ld.global.f32 %f1, [%rd5];");
+    let text = text.replacen(".visible", ".file 1 \"folder/k.cu\"\n.visible", 1);
+    let found = Compiled::new("k.ptx", &text).unwrap().read(None, &given(&[])).unwrap().accesses;
+    assert_eq!((found[0].source.as_deref(), found[1].source.as_deref()), (None, Some("k.cu:7")));
+    assert_eq!(found[1].status, "refused");
+}

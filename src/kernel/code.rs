@@ -184,6 +184,8 @@ readable! {
         entry: String,
         /// The blocks that it was read for: of others nothing is known.
         blocks: Vec<Block>,
+        /// The most threads of a block that the entry allows, if it says so (`.maxntid`).
+        most_threads: Option<i64>,
         /// The lines that its lines were compiled from, where that is known, as `saxpy.cu:4`.
         lines: BTreeMap<u32, String>,
     }

@@ -48,7 +48,8 @@ impl Launch {
         if let Some(code) = kernel.code.as_ref().filter(|code| !code.blocks.contains(&candidate.block())) {
             let read: Vec<String> = code.blocks.iter().take(SHOWN).map(ToString::to_string).collect();
             let more = if code.blocks.len() > SHOWN { ", ..." } else { "" };
-            return Err(Infeasible::NotRead { read: format!("{}{more}", read.join(", ")) });
+            let most = code.most_threads.filter(|most| candidate.block().volume() > *most);
+            return Err(Infeasible::NotRead { read: format!("{}{more}", read.join(", ")), most });
         }
         let grid = grid(kernel, candidate)?;
         let sizes = LaunchSizes { block: candidate.block(), grid };

@@ -103,10 +103,12 @@ pub enum Infeasible {
         needed: Ratio<i64>,
     },
     /// A block that compiled code was not read for.
-    #[error("the code was read for blocks of {read} only")]
+    #[error("the code was read for blocks of {read} only{}", bounds(*.most))]
     NotRead {
         /// Those that it was read for.
         read: String,
+        /// The most threads that the code allows, where the block has more.
+        most: Option<i64>,
     },
     /// A grid that does not reach all work items.
     #[error(
@@ -127,6 +129,15 @@ pub enum Infeasible {
     /// Addresses cannot be computed for this block.
     #[error("the addresses cannot be computed: {0}")]
     Address(#[from] Excess),
+}
+
+/// That launch bounds rule a block out.
+fn bounds(most: Option<i64>) -> String {
+    most.map_or(String::new(), |most| {
+        format!(
+            ", as its launch bounds allow at most {most} threads (`.maxntid`, or `__launch_bounds__({most})` in CUDA)"
+        )
+    })
 }
 
 impl Infeasible {

@@ -43,10 +43,20 @@ impl<'k> Touching<'k> {
 
     /// What a thread of a block touches, in program order.
     pub fn thread(&self, block: BlockIndex, thread: Thread) -> Result<Vec<Touched>, NotRun> {
+        self.thread_within(block, thread, MOST)
+    }
+
+    /// The same of a thread with at most so many accesses and iterations.
+    pub fn thread_within(
+        &self,
+        block: BlockIndex,
+        thread: Thread,
+        most: usize,
+    ) -> Result<Vec<Touched>, NotRun> {
         let (mut touched, mut overflow) = (Vec::new(), false);
         let sizes = self.launch.sizes();
         let extents = self.kernel.extents();
-        visit_thread(&self.program, extents, sizes.block, block, thread, MOST, &mut |touch| {
+        visit_thread(&self.program, extents, sizes.block, block, thread, most, &mut |touch| {
             let id = touch.instruction.field;
             let field = self.kernel.field(id);
             let element = touch.element.checked_add(field.offset);

@@ -13,6 +13,8 @@ use crate::space::{BlockIndex, Thread};
 const MOST_SHOWN: usize = 20;
 /// Steps of all threads together.
 const MOST_STEPS: u64 = 1 << 32;
+/// Accesses that are held at once, on each side: some hundred megabytes.
+const MOST_ACCESSES: usize = 1 << 21;
 
 /// An access by what it does and to what.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -137,6 +139,19 @@ pub enum NotCompared {
     /// A thread of the document could not be run.
     #[error("the document cannot be run: {0}")]
     Document(#[from] launch::NotRun),
+    /// A thread accesses memory more often than is held at once.
+    #[error(
+        "thread {thread:?} of block {block:?} has more than {MOST_ACCESSES} accesses and iterations {whose}, which is too \
+         much to compare: give the parameters smaller values, for which the same formulas hold"
+    )]
+    TooMany {
+        /// Its block's place in the grid.
+        block: BlockIndex,
+        /// Its place in the block.
+        thread: Thread,
+        /// By what it has so many.
+        whose: &'static str,
+    },
 }
 
 /// Compares what threads of a launch of a document access with what they do when the program runs. Fields are compared
@@ -157,17 +172,37 @@ pub fn agreement(
         by_block.entry(block).or_default().push(thread);
     }
     let mut found = Agreement::default();
+    let compared = Compared { kernel, machine, undecided: &undecided };
     for (block, threads) in by_block {
-        let mut done = run(machine, block, &threads)?;
+        // The document comes first: what it says of a thread tells whether the program can be run.
+        let (mut batch, mut held) = (Vec::new(), 0);
         for thread in threads {
-            // A thread that does nothing to memory stands nowhere.
-            let (own, guesses) = done.remove(&number(machine, thread)?).unwrap_or_default();
-            let touched = touching.thread(block, thread)?;
-            found.guessed += guesses;
-            found.add((kernel, machine, &undecided), (block, thread), &touched, &own);
+            let touched = touched(&touching, block, thread)?;
+            if held + touched.len() > MOST_ACCESSES {
+                found.add_all(&compared, block, std::mem::take(&mut batch))?;
+                held = 0;
+            }
+            held += touched.len();
+            batch.push((thread, touched));
         }
+        found.add_all(&compared, block, batch)?;
     }
     Ok(found)
+}
+
+/// What is compared: the document, the program, and what data may decide.
+struct Compared<'c> {
+    kernel: &'c Kernel,
+    machine: &'c Machine,
+    undecided: &'c Undecided,
+}
+
+/// What a thread touches by the document.
+fn touched(touching: &Touching<'_>, block: BlockIndex, thread: Thread) -> Result<Vec<Touched>, NotCompared> {
+    touching.thread_within(block, thread, MOST_ACCESSES).map_err(|why| match why {
+        launch::NotRun::Stopped(_) => NotCompared::TooMany { block, thread, whose: "by the document" },
+        other => NotCompared::Document(other),
+    })
 }
 
 /// The number of a thread in its block.
@@ -185,25 +220,39 @@ type Done = (Vec<ThreadAccess>, usize);
 
 /// What threads of a block do: alone where that is enough, or with all others of the block, where they need what those
 /// put into shared memory.
-fn run(machine: &Machine, block: BlockIndex, threads: &[Thread]) -> Result<BTreeMap<u32, Done>, EntryNotRun> {
+fn run(machine: &Machine, block: BlockIndex, threads: &[Thread]) -> Result<BTreeMap<u32, Done>, NotCompared> {
     let mut numbers: Vec<u32> =
         threads.iter().map(|&thread| number(machine, thread)).collect::<Result<_, _>>()?;
     numbers.sort_unstable();
     numbers.dedup();
     let with = |who: Who<'_>| {
         let mut done: BTreeMap<u32, Done> = BTreeMap::new();
+        let (mut held, mut too_many) = (0, None);
         machine.start(MOST_STEPS).block(block, who, &mut |thread, event| {
             if numbers.binary_search(&thread).is_err() {
                 return;
             }
             let own = done.entry(thread).or_default();
             match event {
-                ThreadEvent::Access(access) => own.0.push(access),
+                // Twice as many as documents have: what they load once, programs may load again.
+                ThreadEvent::Access(_) if held == 2 * MOST_ACCESSES => too_many = Some(thread),
+                ThreadEvent::Access(access) => {
+                    held += 1;
+                    own.0.push(access);
+                }
                 ThreadEvent::Guess { .. } => own.1 += 1,
                 ThreadEvent::Barrier => {}
             }
         })?;
-        Ok(done)
+        match too_many {
+            None => Ok(done),
+            Some(number) => {
+                let [x, y, _] = *machine.block();
+                let number = i64::from(number);
+                let thread = Thread::from([number % x, number / x % y, number / x / y]);
+                Err(NotCompared::TooMany { block, thread, whose: "in the program" })
+            }
+        }
     };
     let alone = with(Who::Threads(&numbers))?;
     let clear = |(accesses, guesses): &Done| *guesses == 0 && accesses.iter().all(|access| access.sure);
@@ -216,13 +265,32 @@ impl Agreement {
         self.different == 0
     }
 
+    /// Adds threads of a block with what they do by the document.
+    fn add_all(
+        &mut self,
+        compared: &Compared<'_>,
+        block: BlockIndex,
+        batch: Vec<(Thread, Vec<Touched>)>,
+    ) -> Result<(), NotCompared> {
+        let threads: Vec<Thread> = batch.iter().map(|(thread, _)| *thread).collect();
+        let mut done = run(compared.machine, block, &threads)?;
+        for (thread, touched) in batch {
+            // A thread that does nothing to memory stands nowhere.
+            let (own, guesses) = done.remove(&number(compared.machine, thread)?).unwrap_or_default();
+            self.guessed += guesses;
+            self.add(compared, (block, thread), &touched, &own);
+        }
+        Ok(())
+    }
+
     fn add(
         &mut self,
-        (kernel, machine, undecided): (&Kernel, &Machine, &Undecided),
+        compared: &Compared<'_>,
         (block, thread): (BlockIndex, Thread),
         touched: &[Touched],
         accesses: &[ThreadAccess],
     ) {
+        let Compared { kernel, machine, undecided } = *compared;
         let known = |name: &str| kernel.fields.iter().any(|f| own_name(machine, &f.name) == name);
         let mut program: Vec<Reached> = Vec::new();
         for access in accesses {

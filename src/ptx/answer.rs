@@ -9,7 +9,7 @@ use super::given::{Given, GridText, arguments, launches};
 use super::launches::{blocks, blocks_asked_for, computed, has_fixed_arrays, largest, no_grid, usual};
 use super::read::{Arguments, Reader, Stop, Told};
 use super::symbol::{is_called, source_name};
-use super::syntax::{Function, Module, StateSpace, parse};
+use super::syntax::{Function, Module, PtxInstruction, StateSpace, parse};
 use super::together::Together;
 use super::value::BlockAndGrid;
 use crate::space::{Block, Grid};
@@ -40,6 +40,8 @@ pub struct Read {
     pub registers: (u32, &'static str),
     /// Instructions of a thread on average, by class.
     pub instructions: Vec<(&'static str, InstructionCount)>,
+    /// Whether they are estimated from threads and iterations at random, as counting all would take too long.
+    pub instructions_estimated: bool,
     /// The kernel document; none if an access could not be read.
     pub document: Option<String>,
 }
@@ -60,6 +62,9 @@ pub struct ReadAccess {
     pub instruction: usize,
     /// Its line in the PTX, from 1.
     pub line: u32,
+    /// The line that it was compiled from, as `saxpy.cu:4`, where the PTX says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
     /// `load`, `store` or `atomic`.
     pub op: &'static str,
     /// `global`, `shared`, `local` or `const`.
@@ -227,7 +232,7 @@ impl Compiled {
         let refused = |r: &Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
         let document = if readings.iter().any(refused) { None } else { Some(document(&frame, &readings)) };
         let first = readings.iter().find(|r| refused(r)).unwrap_or(&readings[0]);
-        Ok(answer(function, first, given, (blocks, document)))
+        Ok(self.answer(function, first, given, (blocks, document)))
     }
 
     /// What is understood for each of these blocks of an entry with its calls in it; the grid is what follows from the
@@ -314,12 +319,31 @@ impl Compiled {
                 Diagnostic::global("ptx-argument", message)
                     .help("write LINE: FIELD[INDEX], as in --assume '44: x[4*i0 + threadIdx.x]'")
             }
-            Stop::TooLong => {
-                let message = format!("entry `{}` is too long or has too many loops in loops", function.name);
-                Diagnostic::error("ptx-too-long", function.span, message)
-                    .help("compile it without unrolling (`#pragma unroll 1`), or read smaller parts")
+            Stop::TooLong(unrolled) => {
+                self.too_long(function, unrolled.and_then(|i| function.instructions.get(i)))
             }
         })
+    }
+
+    /// That reading takes too long: because of a loop whose iterations were gone through one by one, or of all together.
+    fn too_long(&self, function: &Function, unrolled: Option<&PtxInstruction>) -> Diagnostic {
+        if let Some(instruction) = unrolled {
+            let source = self.module.source_of(instruction).map_or(String::new(), |at| format!(", {at},"));
+            let line = instruction.line;
+            let message = format!(
+                "entry `{}` takes too long to read: no formula says how the loop of line {line}{source} goes on",
+                function.name
+            );
+            return Diagnostic::error("ptx-too-long", instruction.span, message)
+                .help(format!("say how often it runs: `--trips {line}=N`"));
+        }
+        let message = format!("entry `{}` is too long or has too many loops in loops", function.name);
+        let unrolled = match function.instructions.len() {
+            0..=UNROLLED => "",
+            _ => "compile it without unrolling (`#pragma unroll 1`), ",
+        };
+        let help = format!("{unrolled}say how often loops run (`--trips LINE=N`), or read smaller parts");
+        Diagnostic::error("ptx-too-long", function.span, message).help(help)
     }
 
     /// The grid that follows from the bounds of the kernel.
@@ -331,11 +355,11 @@ impl Compiled {
         told: &Told,
     ) -> Result<Grid, Diagnostic> {
         let used = blocks_asked_for(function);
-        let domain = self.reading(function, largest(block, used), values, told, threads_working)?;
+        let working = self.reading(function, largest(block, used), values, told, threads_working)?;
         let mut grid = [1; 3];
         for d in (0..3).filter(|d| used[*d]) {
-            let blocks = domain[d].map(|size| (size + block[d] - 1) / block[d]);
-            let missing = || no_grid(function, ['x', 'y', 'z'][d], values);
+            let blocks = working.domain[d].map(|size| (size + block[d] - 1) / block[d]);
+            let missing = || no_grid(function, ['x', 'y', 'z'][d], values, &working.missing);
             grid[d] = blocks.filter(|n| *n > 0).ok_or_else(missing)?;
         }
         Ok(Grid::known(grid))
@@ -352,10 +376,13 @@ impl Compiled {
         let used = blocks_asked_for(function);
         let launches: Vec<BlockAndGrid> = blocks.iter().map(|block| largest(*block, used)).collect();
         let together = Together::new(function, Some(&launches).filter(|all| all.len() > FEW)?)?;
-        let domain = self.reading(function, together.whole, values, told, threads_working).ok()?;
-        together.grids(domain, used)
+        let working = self.reading(function, together.whole, values, told, threads_working).ok()?;
+        together.grids(working.domain, used)
     }
 }
+
+/// A kernel with more instructions than that may have loops that a compiler has unrolled.
+const UNROLLED: usize = 500;
 
 /// So many launches are read one by one.
 const FEW: usize = 3;
@@ -370,42 +397,52 @@ pub(super) fn space(space: StateSpace) -> &'static str {
     }
 }
 
-fn answer(
-    function: &Function,
-    reading: &Reading,
-    given: &Given,
-    (blocks, document): (Vec<Block>, Option<String>),
-) -> Read {
-    let accesses = reading.accesses.iter().map(|a| ReadAccess {
-        instruction: a.instruction,
-        line: function.instructions[a.instruction].line,
-        op: verb(a.operation),
-        space: space(a.space),
-        field: a.field.clone(),
-        width: a.width,
-        address: a.address.clone(),
-        when: a.when.clone(),
-        loops: a.loops.iter().map(|(c, last)| Around { counter: c.clone(), last: last.clone() }).collect(),
-        status: match a.status {
-            Status::Exact => "exact",
-            Status::Data => "data",
-            Status::Refused => "refused",
-        },
-        anywhere: a.anywhere,
-        why: a.why.clone(),
-    });
-    let registers = match (given.registers, &given.assembled) {
-        (Some(n), _) => (n, "given"),
-        (None, Some(assembled)) => (assembled.registers, "ptxas"),
-        (None, None) => (reading.registers, "liveness"),
-    };
-    Read {
-        accesses: accesses.collect(),
-        block: reading.launch.block,
-        grid: reading.launch.grid,
-        blocks,
-        registers,
-        instructions: reading.mix.by_class().map(|(name, n)| (name, InstructionCount(n))).collect(),
-        document,
+impl Compiled {
+    /// What was read, for who asked.
+    fn answer(
+        &self,
+        function: &Function,
+        reading: &Reading,
+        given: &Given,
+        (blocks, document): (Vec<Block>, Option<String>),
+    ) -> Read {
+        let accesses = reading.accesses.iter().map(|a| ReadAccess {
+            instruction: a.instruction,
+            line: function.instructions[a.instruction].line,
+            source: self.module.source_of(&function.instructions[a.instruction]),
+            op: verb(a.operation),
+            space: space(a.space),
+            field: a.field.clone(),
+            width: a.width,
+            address: a.address.clone(),
+            when: a.when.clone(),
+            loops: a
+                .loops
+                .iter()
+                .map(|(c, last)| Around { counter: c.clone(), last: last.clone() })
+                .collect(),
+            status: match a.status {
+                Status::Exact => "exact",
+                Status::Data => "data",
+                Status::Refused => "refused",
+            },
+            anywhere: a.anywhere,
+            why: a.why.clone(),
+        });
+        let registers = match (given.registers, &given.assembled) {
+            (Some(n), _) => (n, "given"),
+            (None, Some(assembled)) => (assembled.registers, "ptxas"),
+            (None, None) => (reading.registers, "liveness"),
+        };
+        Read {
+            accesses: accesses.collect(),
+            block: reading.launch.block,
+            grid: reading.launch.grid,
+            blocks,
+            registers,
+            instructions: reading.mix.by_class().map(|(name, n)| (name, InstructionCount(n))).collect(),
+            instructions_estimated: !reading.mix.exact,
+            document,
+        }
     }
 }

@@ -1,10 +1,11 @@
 //! The launches that a kernel is read for: its blocks, and their grids.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::given::Given;
 use super::read::Arguments;
-use super::syntax::{Function, Module, Operand, Special, StateSpace, Variable};
+use super::syntax::{Function, Module, Operand, Param, Special, StateSpace, Variable};
 use super::value::BlockAndGrid;
 use crate::space::{Block, Grid};
 use crate::text::Diagnostic;
@@ -43,13 +44,36 @@ pub(super) fn computed(
     Ok(pairs.map(|(block, grid)| BlockAndGrid { block: *block, grid: *grid }).collect())
 }
 
-/// Why the grid does not follow: a number that lets no thread do anything, or there is no bound.
-pub(super) fn no_grid(function: &Function, axis: char, values: &Arguments) -> Diagnostic {
+/// Why the grid does not follow: a number that is missing, one that lets no thread do anything, or there is no bound.
+pub(super) fn no_grid(
+    function: &Function,
+    axis: char,
+    values: &Arguments,
+    missing: &BTreeSet<usize>,
+) -> Diagnostic {
     let mut message =
         format!("how many blocks there are along {axis} does not follow from entry `{}`", function.name);
-    let mut help = "give the grid, as in --grid 'ceil(arg0 / blockDim.x)' for the parameter 0, with all its --arg values; \
-                    a document says it with `launch.grid`, or with `domain`"
-        .to_owned();
+    let number = |(at, param): (usize, &Param)| {
+        (param.count.is_none() && param.element.kind != 'f' && param.element.bits <= 32).then_some(at)
+    };
+    let size = missing.first().copied().or_else(|| values.numbers.keys().next().map(|key| key.0));
+    let size = size.or_else(|| function.params.iter().enumerate().find_map(number));
+    let example = size.map_or("--grid 64".to_owned(), |at| {
+        format!("--grid 'ceil(arg{at} / blockDim.{axis})' for the parameter {at}")
+    });
+    let mut help = format!(
+        "give the grid, as in {example}, with all its --arg values; a document says it with `launch.grid`, or with \
+         `domain`"
+    );
+    if !missing.is_empty() {
+        let names = missing.iter().map(|at| format!("the parameter {at}, `{}`", function.params[*at].name));
+        let names = names.collect::<Vec<_>>().join(", and ");
+        let which = if missing.len() == 1 { "which has no value" } else { "which have no values" };
+        let _ = write!(message, ": its conditions ask for {names}, {which}");
+        let given = missing.iter().map(|at| format!("--arg {at}=VALUE")).collect::<Vec<_>>().join(" ");
+        return Diagnostic::error("ptx-grid", function.span, message)
+            .help(format!("give {given}; or {help}"));
+    }
     // A number of 32 bits from 2^31 on is negative where it is compared as a signed one.
     let nobody =
         |number: usize, n: i128| n <= 0 || (function.params[number].element.bits == 32 && n >= 1 << 31);

@@ -108,7 +108,7 @@ impl Compiled {
         let (blocks, mut warnings) = allowed(self, function, given).map_err(one)?;
         let told = told(given, sources).map_err(one)?;
         let readings = self.readings(function, given, &told, &blocks, around.grid).map_err(one)?;
-        refuse(function, &readings)?;
+        refuse(self, function, &readings)?;
         if let Some(at) = around.at {
             compare_elements(given, &readings, at)?;
             warnings.extend(idle(around, &readings, at));
@@ -136,6 +136,7 @@ impl Compiled {
             name: self.name().to_owned(),
             entry: function.name.clone(),
             blocks,
+            most_threads: most_threads(function),
             lines: compiled_from(self, function, &readings),
         };
         Ok(apart(document, &code, &warnings))
@@ -180,6 +181,11 @@ fn given(function: &Function, wanted: &CodeRequest, told: RegistersTold) -> Resu
     })
 }
 
+/// The most threads of a block, if the entry says so.
+fn most_threads(function: &Function) -> Option<i64> {
+    function.largest_block.map(|b| b.iter().map(|n| i64::from(*n)).product())
+}
+
 /// The blocks that the entry may be launched with, of those that were asked for.
 fn allowed(
     compiled: &Compiled,
@@ -187,7 +193,7 @@ fn allowed(
     given: &Given,
 ) -> Result<(Vec<Block>, Vec<Diagnostic>), Diagnostic> {
     let required = required_block(function)?;
-    let most = function.largest_block.map(|b| b.iter().map(|n| i64::from(*n)).product::<i64>());
+    let most = most_threads(function);
     let runs = |b: &&Block| required.is_none_or(|r| r == **b) && most.is_none_or(|most| b.volume() <= most);
     let kept: Vec<Block> = given.blocks.iter().filter(runs).copied().collect();
     let left = given.blocks.len() - kept.len();
@@ -204,15 +210,16 @@ fn allowed(
 }
 
 /// An error for each access that could not be read.
-fn refuse(function: &Function, readings: &[Reading]) -> Result<(), Vec<Diagnostic>> {
+fn refuse(compiled: &Compiled, function: &Function, readings: &[Reading]) -> Result<(), Vec<Diagnostic>> {
     let refused = |r: &&Reading| r.accesses.iter().any(|a| a.status == Status::Refused);
     let Some(reading) = readings.iter().find(refused) else { return Ok(()) };
     let all = reading.accesses.iter().filter(|a| a.status == Status::Refused);
     let errors = all.take(SHOWN).map(|access| {
         let why = access.why.as_deref().unwrap_or("the reason is not known");
         let (verb, space) = (verb(access.operation), space(access.space));
-        let message = format!("this {verb} in {space} memory could not be read: {why}");
         let instruction = &function.instructions[access.instruction];
+        let source = compiled.module.source_of(instruction).map_or(String::new(), |at| format!(" of {at}"));
+        let message = format!("this {verb}{source} in {space} memory could not be read: {why}");
         Diagnostic::error("not-read", instruction.span, message)
             .help("`wavecast read` lists all accesses, `wavecast help ptx` says what helps; in documents `trips` and others are keys of `code`")
     });
@@ -281,13 +288,7 @@ fn places(compiled: &Compiled) -> BTreeMap<u32, Span> {
 fn compiled_from(compiled: &Compiled, function: &Function, readings: &[Reading]) -> BTreeMap<u32, String> {
     let accesses =
         readings.iter().flat_map(|r| r.accesses.iter()).map(|a| &function.instructions[a.instruction]);
-    let named = accesses.filter_map(|i| {
-        let source = i.source?;
-        let (_, file) = compiled.module.files.iter().find(|f| f.0 == source.file)?;
-        let file = file.rsplit(['/', '\\']).next().unwrap_or(file);
-        Some((i.line, format!("{file}:{}", source.line)))
-    });
-    named.collect()
+    accesses.filter_map(|i| Some((i.line, compiled.module.source_of(i)?))).collect()
 }
 
 /// Of each line of a document that was read, where it ends, and the place in the PTX of the line that it names.

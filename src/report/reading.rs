@@ -34,6 +34,9 @@ pub struct ReadingDocument {
     pub shared: u64,
     /// Instructions of a thread by class, on average.
     pub instructions: BTreeMap<&'static str, InstructionCount>,
+    /// Whether these are estimated from threads and iterations at random, as counting all would take too long.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub instructions_estimated: bool,
     /// What a thread does to memory, in program order.
     pub accesses: Vec<ReadAccess>,
     /// The kernel document; null if an access could not be read.
@@ -98,6 +101,7 @@ pub fn reading_document(compiled: &Compiled, function: &Function, read: &Read) -
         registers: RegisterSummary { value: read.registers.0, source: read.registers.1 },
         shared: shared.map(crate::ptx::syntax::Variable::bytes).sum(),
         instructions: read.instructions.iter().copied().collect(),
+        instructions_estimated: read.instructions_estimated,
         accesses: read.accesses.clone(),
         document: read.document.as_deref().and_then(as_json),
         text: read.document.clone(),
@@ -138,6 +142,13 @@ impl ReadingDocument {
         self.accesses.iter().filter(|a| a.status == "refused")
     }
 
+    /// The fields that an address may be in, to stand behind a remedy.
+    fn fields_known(&self) -> String {
+        let names: BTreeSet<&str> = self.accesses.iter().filter_map(|a| a.field.as_deref()).collect();
+        let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
+        if names.is_empty() { String::new() } else { format!("; FIELD may be {}", names.join(", ")) }
+    }
+
     /// What somebody can say of the accesses that could not be read.
     fn remedies(&self) -> String {
         let why = |a: &ReadAccess| a.why.clone().unwrap_or_default();
@@ -149,8 +160,9 @@ impl ReadingDocument {
         if let Some(access) = self.refused().find(told) {
             let _ = writeln!(
                 out,
-                "--assume '{}: FIELD[threadIdx.x]' puts an address in the place of one that data decide",
-                access.line
+                "--assume '{}: FIELD[threadIdx.x]' puts an address in the place of one that data decide{}",
+                access.line,
+                self.fields_known()
             );
         }
         out
@@ -168,7 +180,9 @@ impl Answer for ReadingDocument {
         let mut said = BTreeSet::new();
         for access in self.refused() {
             let why = access.why.as_deref().unwrap_or("the reason is not known");
-            let text = format!("  line {}: {} in {} memory: {why}\n", access.line, access.op, access.space);
+            let source = access.source.as_ref().map_or(String::new(), |at| format!(", {at}"));
+            let text =
+                format!("  line {}{source}: {} in {} memory: {why}\n", access.line, access.op, access.space);
             if said.insert(text.clone()) {
                 out.push_str(&text);
             }

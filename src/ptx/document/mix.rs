@@ -1,24 +1,21 @@
-//! Instructions and flops of a thread, on average over some threads.
+//! Instructions and flops of a thread, on average over all of them.
 
 use std::collections::BTreeMap;
 
-use crate::ptx::read::{Event, Fragment, Reader};
+use super::often::{AroundLoop, Often};
+use crate::ptx::read::{Event, Fragment, Reader, copies_nothing};
 use crate::ptx::syntax::{Operand, PtxInstruction, Type};
-use crate::ptx::value::{Cond, Point, Poly};
-use crate::random::Random;
-
-/// Threads that are asked, those where shares of threads do something, and iterations of each loop.
-const THREADS: usize = 24;
-const MORE_THREADS: usize = 300;
-const ITERATIONS: i128 = 4;
+use crate::ptx::value::Cond;
 
 /// What a thread does on average.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(in crate::ptx) struct Mix {
     /// Instructions by the words of `work.instructions`.
     pub(super) classes: BTreeMap<&'static str, f64>,
     /// Flops by bits: 16, 32 and 64.
     pub(super) flops: BTreeMap<u32, f64>,
+    /// Whether that is counted, and not only estimated from threads and iterations at random.
+    pub exact: bool,
 }
 
 impl Mix {
@@ -36,37 +33,6 @@ const BITS: [u32; 3] = [16, 32, 64];
 
 /// Instructions by the position of their class, and behind them flops by that of their bits.
 type Counts = [f64; CLASSES.len() + BITS.len()];
-
-/// What threads do, as far as instructions are counted: neighbours under the same condition together.
-enum Part<'e> {
-    Work(Counts, &'e Cond),
-    Loop { counter: usize, last: &'e Poly, body: Vec<Part<'e>> },
-}
-
-fn summed<'e>(reader: &Reader<'_>, each: &[Counted], events: &'e [Event]) -> Vec<Part<'e>> {
-    let mut parts: Vec<Part<'e>> = Vec::new();
-    for event in events {
-        match event {
-            Event::Work(instructions, cond) => {
-                let mut sum = Counts::default();
-                for (class, times, bits, flops) in &each[instructions.clone()] {
-                    sum[*class] += times;
-                    sum[*bits] += flops;
-                }
-                match parts.last_mut() {
-                    Some(Part::Work(before, same)) if *same == cond => add(before, &sum, 1.0),
-                    _ => parts.push(Part::Work(sum, cond)),
-                }
-            }
-            Event::Loop { counter, last: Ok(last), body, .. } => {
-                let counter = reader.algebra.counter_number(*counter);
-                parts.push(Part::Loop { counter, last, body: summed(reader, each, body) });
-            }
-            Event::Loop { last: Err(_), .. } | Event::Access(_) | Event::Sync => {}
-        }
-    }
-    parts
-}
 
 /// What one instruction is: its class and how many the machine has for it, bits of its numbers and flops.
 type Counted = (usize, f64, usize, f64);
@@ -86,57 +52,48 @@ fn add(to: &mut Counts, counts: &Counts, times: f64) {
     }
 }
 
-/// Counts what threads do.
-pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3]) -> Mix {
-    let launch = reader.algebra.launch;
+/// Counts what threads do. `always` holds for all threads of the domain.
+pub(super) fn mix(reader: &Reader<'_>, events: &[Event], domain: [Option<i64>; 3], always: &[Cond]) -> Mix {
     let each: Vec<Counted> = reader.function.instructions.iter().map(counted).collect();
-    let parts = summed(reader, &each, events);
-    let mut random = Random::new(17);
-    let mut sum = Counts::default();
-    let threads = if reader.heeded.lines.is_empty() { THREADS } else { MORE_THREADS };
-    for _ in 0..threads {
-        let mut pick = |most: i64| {
-            let one = random.remainder(most.max(1).cast_unsigned().into());
-            i64::try_from(one).expect("a remainder is below what it is one of")
-        };
-        let mut at = Point::default();
-        for (d, size) in domain.into_iter().enumerate() {
-            // Threads outside of the domain do nothing.
-            let thread = pick(size.unwrap_or(launch.block[d] * launch.grid[d]));
-            (at.tid[d], at.ctaid[d]) = (thread % launch.block[d], thread / launch.block[d]);
-        }
-        count(reader, &parts, &mut at, 1.0, &mut sum);
-    }
-    // Divided once: the mean of equal numbers is that number.
-    for n in &mut sum {
-        *n /= threads as f64;
-    }
-    let (classes, flops) = sum.split_at(CLASSES.len());
+    let mut adding =
+        Adding { reader, each, often: Often::new(&reader.algebra, domain, always), sum: Counts::default() };
+    adding.all(events, &mut Vec::new());
+    let (classes, flops) = adding.sum.split_at(CLASSES.len());
     Mix {
         classes: CLASSES.into_iter().zip(classes.iter().copied()).filter(|(_, n)| *n > 0.0).collect(),
         flops: BITS.into_iter().zip(flops.iter().copied()).filter(|(_, n)| *n > 0.0).collect(),
+        exact: adding.often.exact,
     }
 }
 
-fn count(reader: &Reader<'_>, parts: &[Part<'_>], at: &mut Point, weight: f64, sum: &mut Counts) {
-    for part in parts {
-        match part {
-            Part::Work(counts, cond) => {
-                if reader.algebra.holds(cond, at) {
-                    add(sum, counts, weight);
+/// Adding up what a thread does on average.
+struct Adding<'r, 'a> {
+    reader: &'r Reader<'a>,
+    each: Vec<Counted>,
+    often: Often<'r>,
+    sum: Counts,
+}
+
+impl Adding<'_, '_> {
+    /// Adds what stands in these loops.
+    fn all<'e>(&mut self, events: &'e [Event], loops: &mut Vec<AroundLoop<'e>>) {
+        for event in events {
+            match event {
+                Event::Work(instructions, cond) => {
+                    let mut counts = Counts::default();
+                    for (class, times, bits, flops) in &self.each[instructions.clone()] {
+                        counts[*class] += times;
+                        counts[*bits] += flops;
+                    }
+                    add(&mut self.sum, &counts, self.often.times(cond, loops));
                 }
-            }
-            Part::Loop { counter, last, body } => {
-                let last = reader.algebra.value(last, at);
-                let asked = (last + 1).min(ITERATIONS);
-                if at.counters.len() <= *counter {
-                    at.counters.resize(counter + 1, 0);
+                Event::Loop { counter, last: Ok(last), body, .. } => {
+                    let counter = self.reader.algebra.counter_number(*counter);
+                    loops.push(self.often.around(counter, last));
+                    self.all(body, loops);
+                    loops.pop();
                 }
-                for i in 0..asked {
-                    // Evenly from the first to the last.
-                    at.counters[*counter] = if asked > 1 { last * i / (asked - 1) } else { 0 };
-                    count(reader, body, at, weight * (last + 1) as f64 / asked as f64, sum);
-                }
+                Event::Loop { last: Err(_), .. } | Event::Access(_) | Event::Sync => {}
             }
         }
     }
@@ -149,6 +106,7 @@ fn class(instruction: &PtxInstruction) -> (&'static str, f64) {
     let float = ty.filter(|t| t.kind == 'f');
     let any_float = instruction.modifiers.iter().filter_map(|m| Type::named(m)).any(|t| t.kind == 'f');
     match name {
+        "cp" if copies_nothing(instruction) => ("control", 1.0),
         "ld" | "ldu" | "st" | "atom" | "red" | "cp" | "ldmatrix" | "stmatrix" => {
             if instruction.has("param") || instruction.has("const") {
                 ("int", 0.0)
@@ -162,7 +120,8 @@ fn class(instruction: &PtxInstruction) -> (&'static str, f64) {
                 ("global", 1.0)
             }
         }
-        "mma" | "wgmma" => ("tensor", 1.0),
+        "mma" => ("tensor", 1.0),
+        "wgmma" => (if instruction.has("mma_async") { "tensor" } else { "control" }, 1.0),
         "wmma" if instruction.has("mma") => ("tensor", 1.0),
         "wmma" => {
             let accesses = Fragment::touched_by(instruction).map_or(1, |fragment| fragment.accesses());

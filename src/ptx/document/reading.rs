@@ -83,11 +83,18 @@ struct Bounds {
     domain: [Option<i64>; 3],
 }
 
+/// How many threads work along each dimension, where that is known, and what is missing to know it.
+pub(in crate::ptx) struct ThreadsWorking {
+    pub domain: [Option<i64>; 3],
+    /// Parameters that conditions ask for and that have no value.
+    pub missing: BTreeSet<usize>,
+}
+
 /// Reads a kernel for one launch, only to see how many threads work along each dimension.
-pub(in crate::ptx) fn threads_working(reader: &mut Reader<'_>) -> Result<[Option<i64>; 3], Stop> {
+pub(in crate::ptx) fn threads_working(reader: &mut Reader<'_>) -> Result<ThreadsWorking, Stop> {
     let events = reader.read()?;
     let (_, listed) = statements(reader, &events);
-    Ok(bounds(reader, &listed).domain)
+    Ok(ThreadsWorking { domain: bounds(reader, &listed).domain, missing: reader.parameters_missed(&events) })
 }
 
 /// Reads a kernel for one launch.
@@ -124,7 +131,9 @@ impl Understood<'_, '_> {
 
     /// Instructions of a thread.
     pub fn mix(&self) -> Mix {
-        mix(self.reader, &self.events, self.bounds.domain)
+        let Bounds { common, inner, domain } = &self.bounds;
+        let in_domain: Vec<Cond> = common.iter().filter(|cond| !inner.contains(cond)).cloned().collect();
+        mix(self.reader, &self.events, *domain, &in_domain)
     }
 
     /// In words, for a launch whose block is as many times as large as the one that it was read for, where that is all
@@ -279,12 +288,8 @@ pub(in crate::ptx) fn verb(operation: Operation) -> &'static str {
 fn place(reader: &Reader<'_>, instruction: usize, out: &mut String) {
     let instruction = &reader.function.instructions[instruction];
     let _ = write!(out, "{LINE}{}", instruction.line);
-    let file = |number: u32| reader.module.files.iter().find(|f| f.0 == number).map(|f| f.1.as_str());
-    if let Some(source) = instruction.source
-        && let Some(file) = file(source.file)
-    {
-        let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
-        let _ = write!(out, ", {}:{}", name.replace(char::is_control, " "), source.line);
+    if let Some(source) = reader.module.source_of(instruction) {
+        let _ = write!(out, ", {source}");
     }
 }
 

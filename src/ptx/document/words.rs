@@ -84,7 +84,10 @@ fn words(reader: &Reader<'_>, why: &Why) -> String {
     let name = name.map_or(String::new(), crate::ptx::syntax::PtxInstruction::full_name);
     match &why.cause {
         Cause::Memory => format!("`{name}` in line {line} reads it from memory"),
-        Cause::Float => format!("`{name}` in line {line} has to do with fractions"),
+        Cause::Float if name.starts_with("setp") => {
+            format!("`{name}` in line {line} compares floating-point numbers")
+        }
+        Cause::Float => format!("`{name}` in line {line} has to do with floating-point numbers"),
         Cause::Lanes => format!("`{name}` in line {line} asks other threads"),
         Cause::Argument(number) => {
             let param = &reader.function.params[*number];

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::combine::{combine, grids};
+use super::flagged::flagged;
 use super::mix::CLASSES;
 use super::print::tidy;
 use super::reading::Reading;
-use super::statement::Status;
 use crate::ptx::assembled::Assembled;
 use crate::ptx::value::BlockAndGrid;
 use crate::space::Domain;
@@ -67,11 +67,8 @@ pub(in crate::ptx) fn document(frame: &Frame<'_>, readings: &[Reading]) -> Strin
         frame.file.replace('\n', " "),
         frame.entry
     );
-    let flagged = readings[0].accesses.iter().filter(|a| a.status == Status::Data);
-    for access in flagged {
-        if let (Some(address), Some(why)) = (&access.address, &access.why) {
-            let _ = writeln!(out, "# {address}: {why}");
-        }
+    for note in flagged(&readings[0]) {
+        let _ = writeln!(out, "# {note}");
     }
     for note in &readings[0].notes {
         let _ = writeln!(out, "# {note}");
@@ -232,8 +229,16 @@ fn work(readings: &[Reading], domain: &Sized, spills: u64) -> String {
         .map(|n| format!("{n}: {}", mean(&|r| r.mix.classes.get(n).copied().unwrap_or(0.0))))
         .collect();
     let local = if spills > 0 { format!(", local: {}", mean(&|_| spills as f64)) } else { String::new() };
+    let tensor = readings.iter().any(|r| r.mix.classes.contains_key("tensor"));
+    let without = if tensor { " # without those of tensor cores" } else { "" };
+    let estimated = readings.iter().any(|r| !r.mix.exact);
+    let estimated = if estimated {
+        " # flops and instructions are estimated: of threads and iterations at random"
+    } else {
+        ""
+    };
     format!(
-        "work:\n  unit: thread\n  flops: {}{}\n  instructions: {{{}{local}}}\n",
+        "work:\n  unit: thread\n  flops: {}{without}{}\n  instructions: {{{}{local}}}{estimated}\n",
         mean(&flops(best)),
         precision.replace(", ", "\n  "),
         counts.join(", ")

@@ -28,12 +28,13 @@ pub(in crate::ptx) fn inlined<'a>(module: &Module, entry: &'a Function) -> Cow<'
     Cow::Owned(inliner.made)
 }
 
-/// The function that a call names.
+/// The function that a call names; none if it is called by its address. Results and arguments are lists beside it, and
+/// behind them may stand the label of a prototype.
 pub(in crate::ptx) fn callee(call: &PtxInstruction) -> Option<&str> {
-    call.operands.iter().find_map(|operand| match operand {
-        Operand::Symbol(name, 0) => Some(name.as_str()),
+    match call.operands.iter().find(|operand| !matches!(operand, Operand::List(_)))? {
+        Operand::Symbol(name, 0) => Some(name),
         _ => None,
-    })
+    }
 }
 
 /// Whether a function calls itself, or others that do.

@@ -63,8 +63,10 @@ pub(super) fn arithmetic(
     if ty.bits > 64 || ["cc", "sat"].iter().any(|m| instruction.has(m)) {
         return Outcome::NoFormula;
     }
-    match number(algebra, instruction, (first, ty), args, bits).map(|p| reduced(p, bits)) {
-        Some(p) => Outcome::Number(p),
+    match number(algebra, instruction, (first, ty), args, bits) {
+        // Without multiples of the register's size nobody would see that a remainder is small.
+        Some(p) if name == "rem" && bits == ty.bits => Outcome::Number(p),
+        Some(p) => Outcome::Number(reduced(p, bits)),
         None => Outcome::NoFormula,
     }
 }

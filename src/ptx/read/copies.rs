@@ -7,7 +7,7 @@ use super::memory::moved;
 use super::reader::Reader;
 use super::state::State;
 use super::why::Cause;
-use crate::ptx::syntax::{Operand, StateSpace};
+use crate::ptx::syntax::{Operand, PtxInstruction, StateSpace};
 use crate::ptx::value::{Atom, Cond, Poly};
 
 /// Numbers that the length of a copy may choose between.
@@ -27,13 +27,18 @@ const LENGTH: &str = "how many bytes it copies is no number, or beyond 2^20: giv
                       equal size";
 const SHAPE: &str = "rows of matrices are read of 8 x 8 elements of 16 bits (`m8n8`, `b16`)";
 
+/// Whether a `cp` only waits for copies, or says that data will be wanted: it touches no array.
+pub(in crate::ptx) fn copies_nothing(instruction: &PtxInstruction) -> bool {
+    let words = ["commit_group", "wait_group", "wait_all", "mbarrier", "prefetch"];
+    words.into_iter().any(|word| instruction.has(word))
+}
+
 impl Reader<'_> {
     /// `cp`: copies of a thread, or waiting for them.
     pub(super) fn copy(&mut self, i: usize, state: &State, cond: &Cond, events: &mut Vec<Event>) {
         let instruction = self.instruction(i);
         let has = |word: &str| instruction.has(word);
-        // What only waits for copies, or says that data will be wanted, touches no array.
-        if ["commit_group", "wait_group", "wait_all", "mbarrier", "prefetch"].into_iter().any(has) {
+        if copies_nothing(instruction) {
             return;
         }
         let refused = if has("bulk") {

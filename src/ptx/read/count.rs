@@ -197,7 +197,7 @@ impl Reader<'_> {
     }
 
     /// The parameter that stands in a condition as if it were a number.
-    fn argument_of(&self, cond: &Cond) -> Option<usize> {
+    pub(super) fn argument_of(&self, cond: &Cond) -> Option<usize> {
         match cond {
             Cond::Raw(raw) => self.argument_in(&raw.a).or_else(|| self.argument_in(&raw.b)),
             Cond::Ge(p) | Cond::Eq(p) | Cond::Ne(p) => self.argument_in(p),

@@ -9,6 +9,9 @@ use crate::ptx::flow::{writes, writes_one};
 use crate::ptx::syntax::{Operand, PtxInstruction, RegisterId, Special, Type};
 use crate::ptx::value::{Atom, Cond, Poly, WhyId};
 
+/// Threads of a warp.
+const LANES: i128 = 32;
+
 impl Reader<'_> {
     /// Does an instruction where `cond` holds.
     pub(super) fn execute(&mut self, i: usize, state: &mut State, cond: &Cond, events: &mut Vec<Event>) {
@@ -215,6 +218,7 @@ impl Reader<'_> {
                 Some(p) => Value::Int(p),
                 None => self.unknown(i, Cause::Formula, None),
             },
+            Operand::Symbol(name, 0) if name == "WARP_SZ" => Value::Int(Poly::constant(LANES)),
             Operand::Symbol(name, offset) => {
                 let place = self.variable(name).and_then(|p| p.add_number((*offset).into()));
                 place.map_or_else(|| self.unknown(i, Cause::Instruction, None), Value::Int)

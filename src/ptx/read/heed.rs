@@ -124,10 +124,15 @@ impl Reader<'_> {
             BaseKind::Param(name.to_owned(), number)
         } else {
             let variable = self.function.variable(name).or_else(|| self.module.variable(name));
+            // Documents call variables as the source does.
+            let variable = variable.or_else(|| {
+                let mut all = self.function.variables.iter().chain(&self.module.variables);
+                all.find(|v| self.module.source_name(&v.name) == name)
+            });
             let variable = variable.ok_or_else(|| {
                 format!("`{name}` is no parameter, no field of an --arg and no variable of the kernel")
             })?;
-            BaseKind::Variable(variable.space, name.to_owned())
+            BaseKind::Variable(variable.space, variable.name.clone())
         };
         let start = self.base(&kind);
         match self.algebra.atom(start.terms[0].0) {

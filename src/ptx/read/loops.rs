@@ -59,7 +59,10 @@ impl Reader<'_> {
                 && solved.as_ref().is_ok_and(|p| p.number().is_some_and(|n| n < UNROLLED as i128));
         if header.once || irregular && told.is_none() {
             let before = events.len();
-            if let Some(exits) = self.unroll(l, state, cond, header.once, events)? {
+            self.unrolled.push(l);
+            let unrolled = self.unroll(l, state, cond, header.once, events)?;
+            self.unrolled.pop();
+            if let Some(exits) = unrolled {
                 return Ok(exits);
             }
             events.truncate(before);

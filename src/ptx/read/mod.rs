@@ -19,6 +19,7 @@ mod library;
 mod local;
 mod loops;
 mod memory;
+mod missing;
 mod periodic;
 mod reader;
 mod solve;
@@ -28,6 +29,7 @@ mod told;
 mod walk;
 mod why;
 
+pub(super) use copies::copies_nothing;
 pub(super) use event::{Access, Event, Operation};
 pub(super) use fragments::Fragment;
 pub(super) use reader::{Arguments, BaseKind, Reader, Stop};

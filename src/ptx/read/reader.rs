@@ -46,8 +46,9 @@ pub(in crate::ptx) enum BaseKind {
 pub(in crate::ptx) enum Stop {
     /// A loop is entered at two places: the instruction.
     Tangled(usize),
-    /// It takes too long.
-    TooLong,
+    /// It takes too long. The first instruction of the loop whose iterations were gone through one by one, if it was
+    /// that.
+    TooLong(Option<usize>),
     /// An array would have to be larger than any memory: the instruction that reaches farthest in it, and its name.
     Far(usize, String),
     /// An address that was told for an access makes none: the line, and why.
@@ -83,6 +84,8 @@ pub(in crate::ptx) struct Reader<'a> {
     /// Where it is guessed how a loop changes registers: its counter, and what is taken to hold in all iterations that
     /// another one follows.
     pub(super) guessing: Option<(AtomId, Vec<Cond>)>,
+    /// Loops whose iterations are gone through one by one, outermost first.
+    pub(super) unrolled: Vec<usize>,
     /// Choices by what is not known yet of a loop.
     pub(super) choices: usize,
     /// Counters of the loops around, outermost first.
@@ -130,6 +133,7 @@ impl<'a> Reader<'a> {
             heeded: Heeded::default(),
             wrong: None,
             guessing: None,
+            unrolled: Vec::new(),
             choices: 0,
             counters: Vec::new(),
             graph,
@@ -258,7 +262,8 @@ impl<'a> Reader<'a> {
     pub(super) fn in_time(&self) -> Result<(), Stop> {
         let proved = self.algebra.work.get() > MOST_PROVED;
         if self.steps > MOST || self.depth > DEEPEST || proved || comparing::used_up() {
-            Err(Stop::TooLong)
+            let unrolled = self.unrolled.first().map(|l| self.first_instruction(self.loops.all[*l].header));
+            Err(Stop::TooLong(unrolled))
         } else {
             Ok(())
         }

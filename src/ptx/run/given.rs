@@ -9,7 +9,7 @@ use crate::ptx::syntax::{Function, Param};
 /// Arguments for all parameters of an entry, and the fields that they point to. Each text is `NAME=VALUE`: the name or
 /// the number of a parameter, and a number, or a field with or without type and length, also some bytes behind its
 /// beginning (`x+8:f32[1024]`). `NAME+BYTE=VALUE` is a part of a struct. A parameter that nothing is said of is a pointer
-/// to a field of its own name, if it has the size of one.
+/// to a field of its own name, if it has the size of one, or a number with a fraction that is not known.
 pub fn given(entry: &Function, texts: &[String]) -> Result<(Vec<Argument>, Vec<EntryField>), EntryNotRun> {
     let told = |Wrong { message, help }| EntryNotRun::Arguments(format!("{message}; {help}"));
     let mut values: Vec<Vec<(Option<u32>, Given)>> = vec![Vec::new(); entry.params.len()];
@@ -18,12 +18,15 @@ pub fn given(entry: &Function, texts: &[String]) -> Result<(Vec<Argument>, Vec<E
     }
     let mut fields = Vec::new();
     let mut arguments = Vec::new();
-    for (param, given) in entry.params.iter().zip(&values) {
+    for (number, (param, given)) in entry.params.iter().zip(&values).enumerate() {
         let argument = match given.as_slice() {
-            [] => value(param, &Given::Nothing, &mut fields)?,
-            [(None, given)] => value(param, given, &mut fields)?,
+            [] => nothing(number, param, &mut fields)?,
+            [(None, given)] => value(number, param, given, &mut fields)?,
             parts => Argument::Parts(
-                parts.iter().map(|part| self::part(param, part, &mut fields)).collect::<Result<_, _>>()?,
+                parts
+                    .iter()
+                    .map(|part| self::part(number, param, part, &mut fields))
+                    .collect::<Result<_, _>>()?,
             ),
         };
         arguments.push(argument);
@@ -34,12 +37,13 @@ pub fn given(entry: &Function, texts: &[String]) -> Result<(Vec<Argument>, Vec<E
 /// A part of a struct: where it begins, its bytes, and what it is. A number has as many bytes as fit at its place, up to
 /// 8: what lies behind is put there later.
 fn part(
+    number: usize,
     param: &Param,
     (byte, given): &(Option<u32>, Given),
     fields: &mut Vec<EntryField>,
 ) -> Result<(u32, u32, Argument), EntryNotRun> {
     let at = byte.unwrap_or(0);
-    let value = value(param, given, fields)?;
+    let value = value(number, param, given, fields)?;
     let left = param.bytes().saturating_sub(u64::from(at)).min(8);
     let aligned = [8_u32, 4, 2, 1].into_iter().find(|n| at % n == 0 && u64::from(*n) <= left).unwrap_or(1);
     // What may be an `int` is one: the upper half of a longer number would overwrite what stands behind it.
@@ -50,32 +54,49 @@ fn part(
     Ok((at, bytes, value))
 }
 
-/// What was given, or without it what the parameter is by itself.
-fn value(param: &Param, given: &Given, fields: &mut Vec<EntryField>) -> Result<Argument, EntryNotRun> {
-    let (name, offset, bytes) = match given {
+/// A parameter of which nothing is said.
+fn nothing(number: usize, param: &Param, fields: &mut Vec<EntryField>) -> Result<Argument, EntryNotRun> {
+    if param.count.is_none() && param.element.kind == 'f' {
+        return Ok(Argument::AnyFloat);
+    }
+    if param.bytes() != 8 {
+        return Err(EntryNotRun::Arguments(format!(
+            "nothing says what the parameter {number}, `{}`, is: give `--arg {number}=VALUE`",
+            param.name
+        )));
+    }
+    Ok(pointer(&param.name, 0, None, fields))
+}
+
+/// What was given.
+fn value(
+    number: usize,
+    param: &Param,
+    given: &Given,
+    fields: &mut Vec<EntryField>,
+) -> Result<Argument, EntryNotRun> {
+    match given {
         // One beyond the signed ones is meant by its bits; more than 64 were refused.
         Given::Whole(n) => {
             let bits = i64::try_from(*n).or_else(|_| u64::try_from(*n).map(u64::cast_signed));
             let wrong = |_| EntryNotRun::Arguments(format!("{n} has more than 64 bits"));
-            return bits.map(Argument::Integer).map_err(wrong);
+            bits.map(Argument::Integer).map_err(wrong)
         }
-        Given::Fraction(value) => return Ok(Argument::Float(*value)),
-        Given::Pointer(pointer) => (&pointer.name, pointer.offset, pointer.bytes),
-        Given::Nothing if param.bytes() == 8 && param.element.kind != 'f' => (&param.name, 0, None),
-        Given::Nothing => {
-            return Err(EntryNotRun::Arguments(format!(
-                "nothing says what the parameter `{}` is: give {}=VALUE",
-                param.name, param.name
-            )));
-        }
-    };
+        Given::Fraction(value) => Ok(Argument::Float(*value)),
+        Given::Pointer(given) => Ok(pointer(&given.name, given.offset, given.bytes, fields)),
+        Given::Nothing => nothing(number, param, fields),
+    }
+}
+
+/// A pointer to a field, which is a new one if none has this name.
+fn pointer(name: &str, offset: i64, bytes: Option<u64>, fields: &mut Vec<EntryField>) -> Argument {
     let known = fields.iter().position(|f| f.name == *name);
     let field = known.unwrap_or(fields.len());
     if known.is_none() {
         fields.push(EntryField::new(name));
     }
     fields[field].bytes = bytes.or(fields[field].bytes);
-    Ok(Argument::Pointer { field, offset })
+    Argument::Pointer { field, offset }
 }
 
 #[cfg(test)]
@@ -99,7 +120,9 @@ mod tests {
         assert_eq!(arguments, [Argument::Integer(-3), Argument::Float(2.5), pointer(0, 8), pointer(1, 0)]);
         let known: Vec<_> = fields.iter().map(|f| (f.name.as_str(), f.bytes)).collect();
         assert_eq!(known, [("z", Some(40)), ("y", None)]);
-        assert!(given_to(params, &["1=2.5"]).is_err());
+        let missing = given_to(params, &["1=2.5"]).unwrap_err().to_string();
+        assert!(missing.ends_with("the parameter 0, `n`, is: give `--arg 0=VALUE`"), "{missing}");
+        assert_eq!(given_to(params, &["n=1"]).unwrap().0[1], Argument::AnyFloat);
         assert!(given_to(params, &["m=1"]).is_err());
         assert!(given_to(params, &["n=1", "0=1", "1=1"]).is_err());
         let wide = given_to(".param .u64 n", &["0=0xffffffffffffffff"]).unwrap();

@@ -28,6 +28,8 @@ pub enum Argument {
     Integer(i64),
     /// A number, in the format of the parameter.
     Float(f64),
+    /// A number with a fraction that nobody gave: what is computed from it is not known.
+    AnyFloat,
     /// The address of a byte in a field, by the position of the field in the list.
     Pointer {
         /// Its position.
@@ -58,6 +60,8 @@ pub struct Machine {
     fields: Vec<EntryField>,
     block: [u32; 3],
     grid: [u32; 3],
+    /// Bytes of parameters that nobody gave: where they begin, and how many they are.
+    unknown: Vec<(u64, u8)>,
 }
 
 /// Which threads of a block run.
@@ -113,19 +117,23 @@ impl Machine {
         if each * u64::from(threads) > MOST_BYTES {
             return Err(EntryNotRun::TooLarge("what the threads of a block have for themselves"));
         }
-        pass(&mut code, function, arguments, given)?;
-        Ok(Self { code, layout, fields, block, grid })
+        let unknown = pass(&mut code, function, arguments, given)?;
+        Ok(Self { code, layout, fields, block, grid, unknown })
     }
 
     /// Begins a run of at most so many steps of all threads together.
     pub fn start(&self, most_steps: u64) -> MachineRun<'_> {
         let values = self.code.registers.iter().zip(&self.code.known);
+        let mut params = Small::of_bytes(self.code.params.clone());
+        for (start, bytes) in &self.unknown {
+            params.write(*start, *bytes, Value { bits: 0, known: false });
+        }
         let start = Lane {
             thread: 0,
             step: 0,
             calls: Vec::new(),
             registers: values.map(|(&bits, &known)| Value { bits, known }).collect(),
-            params: Small::of_bytes(self.code.params.clone()),
+            params,
             local: Small::empty(self.code.local_bytes),
             state: State::Ready,
             sure: true,
@@ -279,13 +287,14 @@ impl MachineRun<'_> {
     }
 }
 
-/// Puts arguments where the entry looks for its parameters.
+/// Puts arguments where the entry looks for its parameters. The answer is where nothing is known of them.
 fn pass(
     code: &mut Code,
     function: &Function,
     arguments: &[Argument],
     fields: usize,
-) -> Result<(), EntryNotRun> {
+) -> Result<Vec<(u64, u8)>, EntryNotRun> {
+    let mut unknown = Vec::new();
     if arguments.len() != function.params.len() {
         let (want, have) = (function.params.len(), arguments.len());
         let message = format!("`{}` has {want} parameters; there are {have} arguments", function.name);
@@ -306,6 +315,9 @@ fn pass(
         for (offset, bytes, value) in parts {
             let bits = bits(param, value, *bytes, fields)?;
             let (from, count) = (start + *offset as usize, *bytes as usize);
+            if matches!(value, Argument::AnyFloat) {
+                unknown.push((from as u64, u8::try_from(count.min(8)).expect("at most eight")));
+            }
             let Some(place) = code.params[start..end].get_mut(from - start..from - start + count) else {
                 return Err(EntryNotRun::Arguments(format!(
                     "a part lies beyond the parameter `{}`",
@@ -320,7 +332,7 @@ fn pass(
         }
         at += param.bytes();
     }
-    Ok(())
+    Ok(unknown)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a number for a single is the nearest one")]
@@ -331,6 +343,7 @@ fn bits(param: &Param, value: &Argument, bytes: u32, fields: usize) -> Result<u6
             return bits(param, &Argument::Float(*value as f64), bytes, fields);
         }
         Argument::Integer(value) => value.cast_unsigned(),
+        Argument::AnyFloat => 0,
         Argument::Float(value) => match bytes {
             8 => value.to_bits(),
             4 => (*value as f32).word(),

@@ -1,6 +1,6 @@
-//! What variables are called in the source.
+//! What variables are called in the source, and where instructions come from in it.
 
-use super::ast::Module;
+use super::ast::{Module, PtxInstruction};
 
 impl Module {
     /// What a variable is called in the source: C++ puts the function's name before that of a variable inside, as in
@@ -11,6 +11,14 @@ impl Module {
         let all = self.variables.iter().chain(inside).filter(|v| v.name != name);
         let mut same = all.filter(|v| v.name == short || inner_name(&v.name) == Some(short));
         if same.next().is_none() { short } else { name }
+    }
+
+    /// The line that an instruction was compiled from, as `saxpy.cu:4`, where the text says so.
+    pub fn source_of(&self, instruction: &PtxInstruction) -> Option<String> {
+        let source = instruction.source?;
+        let (_, file) = self.files.iter().find(|file| file.0 == source.file)?;
+        let name = file.rsplit(['/', '\\']).next().unwrap_or(file);
+        Some(format!("{}:{}", name.replace(char::is_control, " "), source.line))
     }
 }
 

@@ -4,7 +4,7 @@ use super::algebra::{Algebra, Atom};
 use super::poly::{Interval, Poly, multiplied};
 
 /// Beyond it, nothing is known.
-const FAR: i128 = 1 << 120;
+pub(super) const FAR: i128 = 1 << 120;
 
 /// Facts that one proof may add up.
 const DEEP: u32 = 3;
@@ -17,12 +17,12 @@ fn times(value: i128, by: i128) -> i128 {
 }
 
 /// A range times a number.
-fn scaled((low, high): Interval, by: i128) -> Interval {
+pub(super) fn scaled((low, high): Interval, by: i128) -> Interval {
     let (a, b) = (times(low, by), times(high, by));
     if by < 0 { (b, a) } else { (a, b) }
 }
 
-fn product(a: Interval, b: Interval) -> Interval {
+pub(super) fn product(a: Interval, b: Interval) -> Interval {
     let all = [times(a.0, b.0), times(a.0, b.1), times(a.1, b.0), times(a.1, b.1)];
     (all.into_iter().min().unwrap_or(-FAR), all.into_iter().max().unwrap_or(FAR))
 }

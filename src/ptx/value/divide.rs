@@ -31,8 +31,8 @@ impl Algebra {
         // Only what may be a division by multiplication is taken as a product with a large number.
         if n >= (1 << 16) && n & (n - 1) == 0 {
             for sign in [1, -1] {
-                let (whole, rest) = parted_together(&p, n, sign);
-                if let Some((dividend, divisor, lost)) = self.magic(&rest, n) {
+                let (whole, rest, moved) = parted_together(&p, n, sign);
+                if let Some((dividend, divisor, lost)) = self.magic(&rest, n, moved) {
                     return whole.add(&self.div(&dividend, divisor)?.add_number(-lost)?);
                 }
             }
@@ -41,6 +41,12 @@ impl Algebra {
         // Whether a small number is negative, whatever large number it is divided by.
         for more in [0, 1] {
             let Some(small) = rest.add_number(-n * more).filter(|_| n >= 1 << SIGN) else { break };
+            let (low, high) = self.interval(&small);
+            if !(-n..0).contains(&low) || !(0..n).contains(&high) {
+                continue;
+            }
+            // The same without what all of its terms have in common is negative where it is.
+            let small = without_content(small);
             let (low, high) = self.interval(&small);
             if (-(1 << SIGN)..0).contains(&low) && (0..1 << SIGN).contains(&high) {
                 let negative = self.make(Atom::Div(small, 1 << SIGN));
@@ -110,15 +116,16 @@ impl Algebra {
 
     /// Compilers divide by multiplying: `(m*q) / 2^s` is `q / d` where `m` is 2^s/d rounded up and q is small enough.
     /// The answer is q, d, and how much too large q/d is.
-    fn magic(&mut self, p: &Poly, n: i128) -> Option<(Poly, i128, i128)> {
+    /// `moved` multiples of n were taken out of the formula.
+    fn magic(&mut self, p: &Poly, n: i128, moved: i128) -> Option<(Poly, i128, i128)> {
         let common = p.content();
         for shift in 0..16 {
             let multiplier = common >> shift;
             if multiplier < 3 || multiplier << shift != common {
                 return None;
             }
-            // The constant lost multiples of n.
-            let lost = (0..16).find(|i| (p.constant + n * i) % multiplier == 0);
+            // The constant lost multiples of n, here or where it wrapped.
+            let lost = (0..16).chain([moved]).find(|i| (p.constant + n * i) % multiplier == 0);
             let Some(lost) = lost else { continue };
             let divisor = (n + multiplier / 2) / multiplier;
             let excess = multiplier * divisor - n;
@@ -145,9 +152,21 @@ impl Algebra {
     }
 }
 
+/// The formula divided by what all of its terms have in common, rounded down.
+fn without_content(p: Poly) -> Poly {
+    match p.content() {
+        0 | 1 => p,
+        common => Poly {
+            constant: p.constant.div_euclid(common),
+            terms: p.terms.into_iter().map(|t| (t.0, t.1 / common)).collect(),
+        },
+    }
+}
+
 /// The same where the formula may be a product with the multiplier of a division, which must not come apart. The sign is
-/// that of the product's first term: what is divided may be negative.
-fn parted_together(p: &Poly, n: i128, sign: i128) -> (Poly, Poly) {
+/// that of the product's first term: what is divided may be negative. The last number says how many multiples of `n` the
+/// rest has lost.
+fn parted_together(p: &Poly, n: i128, sign: i128) -> (Poly, Poly, i128) {
     let (mut whole, mut rest) = (Poly::default(), p.clone());
     rest.terms.retain(|(atom, coefficient)| {
         let multiple = coefficient % n == 0;
@@ -170,9 +189,10 @@ fn parted_together(p: &Poly, n: i128, sign: i128) -> (Poly, Poly) {
             (whole, rest) = parts;
         }
     }
-    whole.constant += rest.constant.div_euclid(n);
+    let moved = rest.constant.div_euclid(n);
+    whole.constant += moved;
     rest.constant = rest.constant.rem_euclid(n);
-    (whole, rest)
+    (whole, rest, moved)
 }
 
 /// A formula as `n` times something and a rest. Only what is a multiple goes, or nearly so: the rest keeps its look.

@@ -15,8 +15,10 @@ mod integer;
 mod parity;
 mod poly;
 mod replace;
+mod within;
 
 pub(super) use algebra::{Algebra, Atom, BlockAndGrid};
 pub(super) use cond::{Cond, Raw, Rel, WhyId};
 pub(super) use evaluate::Point;
-pub(super) use poly::{AtomId, Poly, gcd};
+pub(super) use poly::{AtomId, Interval, Poly, gcd};
+pub(super) use within::Ranges;

@@ -6,12 +6,13 @@ use super::builder::{Builder, Callee};
 use super::operand::operand;
 use crate::ptx::syntax::{Operand, PtxInstruction, StateSpace};
 
-/// The function that a call names.
+/// The function that a call names; none if it is called by its address. Results and arguments are lists beside it, and
+/// behind them may stand the label of a prototype.
 pub(super) fn callee(instruction: &PtxInstruction) -> Option<&str> {
-    instruction.operands.iter().find_map(|operand| match operand {
-        Operand::Symbol(name, 0) => Some(name.as_str()),
+    match instruction.operands.iter().find(|operand| !matches!(operand, Operand::List(_)))? {
+        Operand::Symbol(name, 0) => Some(name),
         _ => None,
-    })
+    }
 }
 
 /// Decodes an instruction of control; false if it is none.
