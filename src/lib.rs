@@ -46,7 +46,7 @@
 //! ```
 //! use wavecast::device;
 //!
-//! let wide = device::find("a100", &["l2.capacity=80MiB".to_owned(), "dram.bandwidth=3 TB/s".to_owned()])?;
+//! let wide = device::find("a100", &["l2.effective=80MiB".to_owned(), "dram.bandwidth=3 TB/s".to_owned()])?;
 //! assert_eq!(wide.dram().bandwidth().value().0, 3e12);
 //! # Ok::<(), wavecast::text::Fault>(())
 //! ```

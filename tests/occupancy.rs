@@ -77,3 +77,19 @@ fn waves_follow() {
     assert!((found.waves.get() - 1024.0 / 216.0).abs() < 1e-12);
     assert_eq!((found.warps_per_sm, found.fraction.get()), (64, 1.0));
 }
+
+/// A device may allow fewer threads than its warps have.
+#[test]
+fn fewer_threads_than_warps_limit() {
+    let text = "wavecast: 1\nkernel: k\nfields: {a: {dtype: f64, size: 1048576}}\ndomain: {x: 1048576}\n\
+                loads: ['a[x]']\nlaunch: {registers: 16}\n";
+    let loaded = load("k", text, &Default::default()).unwrap();
+    let device = find("a100", &["sm.max_threads=512".to_owned()]).unwrap();
+    let of = |threads| {
+        let launch = Launch::new(&loaded.kernels[0], Candidate::new([threads, 1, 1], [1; 3]).unwrap())?;
+        occupancy(&device, &launch)
+    };
+    let found = of(128).unwrap();
+    assert_eq!((found.blocks_per_sm, found.limited_by), (4, Limit::Threads)); // 512 / 128
+    assert!(matches!(of(1024), Err(Infeasible::ThreadsPerBlock { threads: 1024, most: 512 })));
+}

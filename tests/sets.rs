@@ -270,6 +270,23 @@ fn mistakes_have_places() {
         &[("group: gpu", "sample: {rows: 0}\ngroup: gpu")],
         &["sample.yaml:17:9", "at least one row"],
     );
+    // What no row is to blame for: the place of the formula, once, with a row for an example.
+    for (name, changes, says) in [
+        (
+            "clock_unit.yaml",
+            ("group: gpu", "clock: 1.2\ngroup: gpu"),
+            ["clock_unit.yaml:17:8", "a clock of 1.2 Hz"],
+        ),
+        (
+            "registers.yaml",
+            ("registers: registers", "registers: -1"),
+            ["registers.yaml:11:65", "the number of registers is -1"],
+        ),
+    ] {
+        refused(name, &[changes], &[says[0], says[1], "as in ", "blur.csv:2: ", "mend the formula"]);
+        let output = wavecast(&["validate", path(name).to_str().unwrap(), "--data", &data()], "");
+        assert_eq!(stderr(&output).matches("error").count(), 1, "{}", stderr(&output));
+    }
     let both = wavecast(&["validate", SET, "tests/measured/star3d7.csv"], "");
     assert!(both.status.code() == Some(2) && stderr(&both).contains("together"), "{}", stderr(&both));
     let half = wavecast(&["validate", SET, "--half", "1"], "");

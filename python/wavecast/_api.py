@@ -88,7 +88,7 @@ def rank(
     devices gives :class:`Results`, kernel by kernel and device by device, each with ``device_relative``, the share
     of the fastest device's speed.
     ``block``, ``fold`` and ``threads`` replace the launches of the document, ``set`` changes its parameters
-    and ``device_set`` numbers of the device (``{"l2.capacity": "80MiB"}``). ``caches`` is "warm" (the default: the
+    and ``device_set`` numbers of the device (``{"l2.effective": "80MiB"}``). ``caches`` is "warm" (the default: the
     launch is repeated) or "cold", ``clock`` the clock that the run had, with its unit ("1.41GHz"). ``variant`` names
     the variants of the document that compete; all by default.
 

@@ -40,7 +40,7 @@ impl<'c> ModelOptions<'c> {
     {
         let mut estimator = Estimator::new(kernel, device);
         if let Some(fit) = self.curves {
-            estimator.curves = Curves::of_file(fit, device);
+            estimator.curves = Curves::chosen(fit, device);
         }
         Estimator { model: self.model, counting: self.counting, caches: self.caches, ..estimator }
     }
@@ -112,6 +112,22 @@ impl Predictor<'_> {
             let message = format!("no device given; {} assumed ({choose})", device::DEFAULT);
             all.push(Warning { code: "device-assumed", message, place: None });
         }
+        all.extend(self.set_in_vain());
+        let unusual =
+            |doubt: &String| Warning { code: "device-unusual", message: doubt.clone(), place: None };
+        all.extend(self.device.doubts.iter().map(unusual));
         all
+    }
+
+    /// What is set of the device though no prediction reads it.
+    fn set_in_vain(&self) -> impl Iterator<Item = Warning> {
+        let option = self.asker.option("device-set");
+        self.device.changed.keys().filter_map(move |path| {
+            let instead = device::unread(path)?;
+            let help =
+                if instead.is_empty() { String::new() } else { format!("; the model counts with {instead}") };
+            let message = format!("`{path}` changes nothing in predictions{help}");
+            Some(Warning { code: "no-effect", message, place: Some(option.clone()) })
+        })
     }
 }

@@ -16,7 +16,8 @@ use crate::launch::{Candidate, Shapes};
 use crate::predict::{Choice, Choices, Estimator, Placing, Plan, Watch};
 use crate::quantity::{Ratio, Seconds};
 use crate::report::{
-    Answer, LongRanking, OnDevice, RankingDocument, Table, View, Warning, ranking_columns, ranking_document,
+    Answer, ENDED_EARLY, LongRanking, OnDevice, RankingDocument, Table, View, Warning, ranking_columns,
+    ranking_document,
 };
 use crate::space::{Block, Fold};
 use crate::text::Fault;
@@ -141,7 +142,7 @@ impl<'p> Question for RankAll<'p> {
             if let Some(all) = placing.ended_before() {
                 let message =
                     format!("ended early: {} of {all} candidates were looked at", placing.candidates());
-                warnings.push(Warning { code: "ended-early", message, place: None });
+                warnings.push(Warning { code: ENDED_EARLY, message, place: None });
             }
             self.written.all.fetch_add(placing.results(), Ordering::Relaxed);
             replies.push(Reply::found(RankingAnswer {
@@ -235,6 +236,8 @@ impl Serialize for RankingAnswer<'_> {
 }
 
 impl Answer for RankingAnswer<'_> {
+    const LINES_ARE_RESULTS: bool = true;
+
     fn text(&self, view: View) -> String {
         self.with(|ranking| ranking.text(view))
     }
@@ -256,6 +259,10 @@ impl Answer for RankingAnswer<'_> {
     fn write_markdown(answers: &[&Self], out: &mut dyn Write) -> io::Result<()> {
         out.write_all(heads(answers).markdown().as_bytes())?;
         answers.iter().try_for_each(|a| a.with(|ranking| ranking.write_markdown_rows(out)))
+    }
+
+    fn beside_rows(&self) -> Vec<String> {
+        self.with(|ranking| ranking.frame().beside_rows())
     }
 
     #[cfg(feature = "cli")]

@@ -10,7 +10,7 @@ use crate::device::Device;
 use crate::kernel::{Kernel, Options};
 use crate::launch::{Candidate, Shapes};
 use crate::predict::Estimator;
-use crate::report::{SweepDocument, sweep_document, sweep_point};
+use crate::report::{SweepDocument, sweep_document, sweep_point, swept_device};
 use crate::space::Block;
 use crate::sweep::{SweepPlan, Varied, Vary, VaryKind, VaryValue, parse, run};
 use crate::text::Fault;
@@ -51,17 +51,27 @@ impl Question for Sweep {
             let plan = SweepPlan { subject: &subject, kernels: of_document, best: self.best, vary: &vary };
             pieces.begin(plan.points());
             let points = run(&plan, &sweep_point, &pieces.done)?;
-            // Where the device varies, the document is about the first.
-            let named = vary.iter().find(|v| v.kind == VaryKind::WholeDevice);
-            let first = named.and_then(|v| v.values.first()).map(ToString::to_string);
-            let first = first.map(|name| subject.device(Some(&name), &[])).transpose()?;
+            // Where the device varies, the document is about the first, and says which the others are.
+            let named = vary.iter().filter(|v| v.kind == VaryKind::WholeDevice).flat_map(|v| &v.values);
+            let one =
+                |value: &VaryValue| subject.device(Some(&value.to_string()), &[]).map(|d| (value.clone(), d));
+            let devices = named.map(one).collect::<Result<Vec<_>, Fault>>()?;
             // A text without a kernel is refused when it is read.
-            let estimator = on.model.estimator(&of_document[0], first.as_ref().unwrap_or(&on.device));
+            let on_device = |device| on.model.estimator(&of_document[0], device);
+            let estimator = on_device(devices.first().map_or(&*on.device, |(_, first)| first));
+            let devices = devices.iter().map(|(value, d)| swept_device(value.clone(), &on_device(d)));
             let mut warnings = on.warnings(of_document, kernels.sources());
             if vary.iter().any(|v| v.kind == VaryKind::WholeDevice) {
                 warnings.retain(|w| w.code != "device-assumed");
             }
-            replies.push(Reply::found(sweep_document(&estimator, &vary, self.best, points, warnings)));
+            replies.push(Reply::found(sweep_document(
+                &estimator,
+                devices.collect(),
+                &vary,
+                self.best,
+                points,
+                warnings,
+            )));
         }
         Ok(replies)
     }

@@ -34,10 +34,24 @@ pub(super) fn show_replies<A: Answer>(
         }
         _ => show_text(output, &answers, all)?,
     }
+    say_beside_rows(output, &answers);
     if !output.is_json() {
         replies.iter().for_each(say_errors);
     }
     Ok(if answers.len() < replies.len() { ExitCode::from(1) } else { ExitCode::SUCCESS })
+}
+
+/// Tells on standard error what the rows of a format do not say.
+fn say_beside_rows<A: Answer>(output: &OutputArguments, answers: &[&A]) {
+    let rows = match output.format() {
+        _ if output.is_picture() || output.is_page() => false,
+        Format::Csv | Format::Md => true,
+        Format::Jsonl => A::LINES_ARE_RESULTS,
+        _ => false,
+    };
+    if rows {
+        answers.iter().flat_map(|a| a.beside_rows()).for_each(|line| progress::say(&line));
+    }
 }
 
 /// Writes answers as they were asked for.
@@ -87,8 +101,7 @@ fn show_text<A: Answer>(output: &OutputArguments, answers: &[&A], all: bool) -> 
 fn title<A: Answer>(answers: &[&A]) -> String {
     let documents: Vec<Value> = answers.iter().filter_map(|a| serde_json::to_value(a).ok()).collect();
     let named = |key: &str| -> Vec<String> {
-        let mut names: Vec<String> =
-            documents.iter().filter_map(|d| Some(d.get(key)?.get("name")?.as_str()?.to_owned())).collect();
+        let mut names: Vec<String> = documents.iter().filter_map(|d| titled(d.get(key)?)).collect();
         names.dedup();
         names
     };
@@ -100,6 +113,15 @@ fn title<A: Answer>(answers: &[&A]) -> String {
         }
     }
     title
+}
+
+/// The name of what a document is about, with what was changed of it.
+fn titled(of: &Value) -> Option<String> {
+    let name = of.get("name")?.as_str()?;
+    let changed = of.get("changed").and_then(Value::as_object).into_iter().flatten();
+    let changes: Vec<String> =
+        changed.map(|(path, value)| format!("{path}={}", value.as_str().unwrap_or_default())).collect();
+    Some(if changes.is_empty() { name.to_owned() } else { format!("{name} with {}", changes.join(", ")) })
 }
 
 fn picture<A: Answer>(answers: &[&A]) -> Result<String, Failure> {

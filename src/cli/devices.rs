@@ -32,7 +32,7 @@ enum Action {
 struct ShowArguments {
     /// A device id or alias, or a path ending in .yaml
     device: String,
-    /// Change a number, for example l2.capacity=80MiB (repeatable)
+    /// Change a number, for example l2.effective=80MiB (repeatable)
     #[arg(long, value_name = "PATH=VALUE")]
     device_set: Vec<String>,
     #[command(flatten)]

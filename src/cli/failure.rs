@@ -33,6 +33,7 @@ impl Failure {
     /// A file that cannot be read or written.
     pub(super) fn file(code: &'static str, path: &Path, verb: &str, error: &io::Error) -> Self {
         let help = match error.kind() {
+            ErrorKind::NotFound if verb == "write" => Some("check the path: its folder has to be there"),
             ErrorKind::NotFound => Some("check the path; `-` reads standard input"),
             ErrorKind::IsADirectory => Some("name a file in it"),
             ErrorKind::InvalidData => Some("the file must be UTF-8 text"),

@@ -210,8 +210,8 @@ fn shipped(id: &str) -> Result<Fit, Failure> {
 /// The curves from which the fit starts.
 fn base(arguments: &Arguments, groups: &[MeasuredGroup]) -> Option<Fit> {
     let given = arguments.model.curves();
-    let of_device = || groups.first().map(|g| for_device(&g.device).fit);
-    given.or_else(of_device).cloned()
+    let device = &groups.first()?.device;
+    Some(given.unwrap_or(for_device(device).fit).for_heir(device))
 }
 
 fn request(arguments: &Arguments, json: bool) -> Result<FitRequest, Failure> {

@@ -13,7 +13,7 @@ use super::Outcome;
 use super::failure::Failure;
 use super::files;
 use super::files::print;
-use super::input::{parse_block, parse_fold};
+use super::input::{device_source, parse_block, parse_fold};
 use super::model::parse_caches;
 use super::output::{extension, streamed, unknown_extension};
 use super::progress;
@@ -127,6 +127,9 @@ fn mapping(text: &str) -> Result<(String, String), String> {
 pub(super) fn run(arguments: &Arguments) -> Outcome {
     let started = Instant::now();
     let lines = is_lines(arguments.output.as_deref())?;
+    if let Some(device) = &arguments.device {
+        device_source(Some(device), &[])?.read(&[])?;
+    }
     let options = options(arguments);
     let format = arguments.from.map(format);
     let Some(file) = &arguments.file else { return list_metrics() };

@@ -324,7 +324,7 @@ pub(super) struct DeviceArguments {
     /// A device id or alias (see `wavecast devices`), or a path ending in .yaml
     #[arg(short, long, value_name = "DEVICE")]
     pub device: Option<String>,
-    /// Change a number of the device, for example l2.capacity=80MiB (repeatable)
+    /// Change a number of the device, for example l2.effective=80MiB (repeatable)
     #[arg(long, value_name = "PATH=VALUE", requires = "device")]
     pub device_set: Vec<String>,
 }

@@ -1,5 +1,6 @@
 //! Arguments of everything that predicts.
 
+use std::path::Path;
 #[cfg(feature = "fit")]
 use std::sync::Arc;
 
@@ -10,11 +11,12 @@ use super::failure::Failure;
 use super::input::{device_source, read_text};
 use crate::ask::{Asker, ModelOptions, Predictor, counter};
 use crate::curve::Fit;
-use crate::device::RunClock;
+use crate::device::{RunClock, is_path};
 use crate::effort;
 use crate::footprint::{Addressing, Engine};
 use crate::kernel::Limits;
 use crate::predict::Model;
+use crate::text::shorten;
 #[cfg(feature = "fit")]
 use crate::text::{Diagnostic, Fault};
 use crate::traffic::{Caches, Counting};
@@ -58,13 +60,14 @@ pub(super) struct ModelArguments {
     /// default. Given several times, the devices are compared
     #[arg(short, long, value_name = "DEVICE")]
     pub device: Vec<String>,
-    /// Change a number of the device, for example l2.capacity=80MiB (repeatable)
+    /// Change a number of the device, for example l2.effective=80MiB (repeatable)
     #[arg(long, value_name = "PATH=VALUE")]
     pub device_set: Vec<String>,
     /// The clock that the GPU runs at, for example 1.41GHz, instead of that of its description
-    #[arg(long, value_name = "CLOCK")]
+    #[arg(long, value_name = "CLOCK", allow_hyphen_values = true)]
     pub clock: Option<RunClock>,
-    /// Take hit rates and coefficients from this curve file, as `wavecast fit` writes it
+    /// Take hit rates and coefficients from this curve file, as `wavecast fit` writes it, or from the curves that ship
+    /// with this id
     #[arg(long, value_name = "FILE", value_parser = read_curves)]
     pub curves: Option<CurveFile>,
     /// How time follows from volumes
@@ -98,9 +101,22 @@ pub(super) struct ModelArguments {
 pub(super) struct CurveFile(std::sync::Arc<Fit>);
 
 fn read_curves(path: &str) -> Result<CurveFile, String> {
+    if !is_path(path) && path != "-" && !Path::new(path).exists() {
+        return shipped_curves(path).map(|fit| CurveFile(std::sync::Arc::new(fit.clone())));
+    }
     let (_, text) = read_text(path, Limits::default(), false).map_err(|f| f.to_text())?;
     let fit = crate::curve::read(path, &text).map_err(|fault| fault.to_string())?;
     Ok(CurveFile(std::sync::Arc::new(fit)))
+}
+
+/// The curves that ship with an id, or for a device of that name.
+fn shipped_curves(name: &str) -> Result<&'static Fit, String> {
+    let of_device = || crate::curve::shipped(crate::device::find(name, &[]).ok()?.id());
+    crate::curve::shipped(name).or_else(of_device).ok_or_else(|| {
+        let known: Vec<&str> = crate::curve::shipped_ids().collect();
+        let known = known.join(", ");
+        format!("there are neither curves nor a file `{}`; these curves ship: {known}", shorten(name))
+    })
 }
 
 impl ModelArguments {

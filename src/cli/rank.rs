@@ -27,7 +27,7 @@ pub(super) struct Arguments {
     #[command(flatten)]
     registers: RegisterArguments,
     /// Show the best N only; a table shows 20 by default
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = how_many)]
     top: Option<usize>,
     /// Candidates whose rate differs by less than this many percent share a tie group
     #[arg(long, value_name = "PERCENT", default_value_t)]
@@ -37,6 +37,11 @@ pub(super) struct Arguments {
     timing: bool,
     #[command(flatten)]
     output: OutputArguments,
+}
+
+/// Reads how many results are wanted.
+fn how_many(text: &str) -> Result<usize, String> {
+    text.parse().map_err(|_| "a whole number, 0 or more, is how many are shown".to_owned())
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
@@ -107,7 +112,13 @@ impl Summary {
     fn add(&mut self, ranking: &Placing) {
         self.candidates += ranking.candidates();
         self.empty |= ranking.feasible() == 0;
-        self.ended_early |= ranking.ended_before().is_some();
+        if let Some(all) = ranking.ended_before() {
+            self.ended_early = true;
+            let looked_at = ranking.candidates();
+            progress::say(&format!(
+                "warning: ended early: {looked_at} of {all} candidates were looked at, so that the result lacks the others"
+            ));
+        }
         for reason in ranking.disagreements() {
             self.disagree = true;
             progress::say(&format!("error: {reason}"));

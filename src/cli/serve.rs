@@ -21,7 +21,7 @@ use crate::ask::{Ending, HttpServing, Serving, Session, serve};
 )]
 pub(super) struct Arguments {
     /// Read requests from standard input, one JSON object a line; answer each on standard output
-    #[arg(long, required_unless_present = "http")]
+    #[arg(long)]
     stdio: bool,
     /// Serve the page, and requests at POST /ask, over HTTP; prints the address. Only this machine reaches it, at a free
     /// port, unless another address is named
@@ -51,6 +51,11 @@ pub(super) fn seconds(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Outcome {
+    if !arguments.stdio && arguments.http.is_none() {
+        let message = "it is not said where requests come from".to_owned();
+        let help = "--stdio reads them from standard input, --http serves a page and takes them over HTTP";
+        return Err(Failure::message("usage", message, Some(help)));
+    }
     let jobs = match arguments.jobs.and_then(|n| NonZeroUsize::new(usize::from(n))) {
         Some(jobs) => {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.get()).build_global();

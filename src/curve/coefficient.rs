@@ -1,8 +1,8 @@
 //! The coefficients of curve files that are plain numbers: one row for each, which says all that there is to
 //! know of it beside its value. `docs/model.md` has the table.
 
-use super::document::{CoefficientValue, Fit, TimeFit};
-use crate::device::Device;
+use super::document::{CoefficientValue, Fit, GoesWith, TimeFit};
+use crate::device::{Device, Sourced};
 use crate::named::named;
 
 named! {
@@ -116,6 +116,25 @@ impl Fit {
         self.leave_out(|coefficient| coefficient.source == DEVICE);
     }
 
+    /// The same for a device that inherits from the one these curves ship for: what stands for a number of a device is
+    /// that of this one, and goes with it alone.
+    #[must_use]
+    pub fn for_heir(&self, device: &Device) -> Self {
+        let mut own = self.clone();
+        own.time.goes_with = GoesWith::TheDevice;
+        if device.relative.is_none() || self.time.goes_with == GoesWith::TheDevice {
+            return own;
+        }
+        for known in &COEFFICIENTS {
+            if let (Some(from_device), Some(_)) = (known.from_device, known.value(self)) {
+                known.set(&mut own, 1.0);
+                let times = from_device(&own.time, device);
+                known.set(&mut own, from_device(&self.time, device) / times);
+            }
+        }
+        own
+    }
+
     /// Leaves out what holds for one device alone.
     pub(super) fn forget_device(&mut self) {
         self.leave_out(|_| true);
@@ -140,17 +159,26 @@ impl Fit {
 }
 
 impl TimeFit {
+    /// How many times as large a number of the device is as the one that was there when the coefficients were fitted.
+    fn times<T>(&self, number: &Sourced<T>, of: impl Fn(&T) -> f64) -> f64 {
+        match self.goes_with {
+            GoesWith::TheDevice => number.times_as_large(of),
+            GoesWith::TheShippedOne => number.times_the_shipped(of),
+        }
+    }
+
     /// Bytes per second of one-way traffic. A device file gives what a kernel with as many loads as stores
-    /// reaches, which turns between them have cost already. Who changes the device's changes the fitted one as much.
+    /// reaches, which turns between them have cost already. Who changes the device's changes the fitted one as much, by a
+    /// question or in a file that inherits the device.
     pub fn one_way(&self, device: &Device) -> f64 {
         let from_device = || device.dram.bandwidth.value.0 * (1.0 + 0.25 * self.turnaround.value);
-        let times = || device.dram.bandwidth.times_as_large(|b| b.0);
+        let times = || self.times(&device.dram.bandwidth, |b| b.0);
         self.dram_one_way.as_ref().map_or_else(from_device, |c| c.value * times())
     }
 
     /// Cycles from a thread's first load to its end when nothing is in its way: to memory and back, twice.
     pub fn cycles_of_thread(&self, device: &Device) -> f64 {
-        let times = || device.dram.latency.times_as_large(|cycles| cycles.0);
+        let times = || self.times(&device.dram.latency, |cycles| cycles.0);
         self.thread_cycles.as_ref().map_or_else(|| 2.0 * device.dram.latency.value.0, |c| c.value * times())
     }
 
@@ -160,7 +188,7 @@ impl TimeFit {
             let dispatchers = (device.dispatch.dispatchers.value.0 as f64).max(1.0);
             device.dispatch.block_cycles.value.0 / dispatchers
         };
-        let times = || device.dispatch.block_cycles.times_as_large(|cycles| cycles.0);
+        let times = || self.times(&device.dispatch.block_cycles, |cycles| cycles.0);
         self.dispatch_cycles.as_ref().map_or_else(of_device, |c| c.value * times())
     }
 
@@ -169,7 +197,7 @@ impl TimeFit {
     /// V100. A slower clock makes that longer, but not the launch.
     pub fn seconds_of_launch(&self, device: &Device) -> f64 {
         let of_device = || device.launch_overhead.value.0 * WITHOUT_A_WAVE;
-        let times = || device.launch_overhead.times_as_large(|seconds| seconds.0);
+        let times = || self.times(&device.launch_overhead, |seconds| seconds.0);
         self.launch_seconds.as_ref().map_or_else(of_device, |c| c.value * times())
     }
 }

@@ -28,6 +28,9 @@ pub struct Fit {
     pub volumes: VolumeFit,
     /// How time follows from volumes.
     pub time: TimeFit,
+    /// The file that it was read from, of one that does not ship.
+    #[serde(skip)]
+    pub(crate) file: Option<String>,
 }
 
 impl Fit {
@@ -146,6 +149,16 @@ impl VolumeFit {
     }
 }
 
+/// The device whose numbers those coefficients go with that stand for a number of a device.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum GoesWith {
+    /// The one that is asked about, as its file says it is.
+    #[default]
+    TheDevice,
+    /// One that comes with Wavecast, which the file of the one that is asked about may inherit with other numbers.
+    TheShippedOne,
+}
+
 /// How time follows from volumes. `docs/model.md` has the formulas.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -258,6 +271,9 @@ pub struct TimeFit {
     /// Seconds that every launch takes by itself; what the device file says if left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_seconds: Option<CoefficientValue>,
+    /// Whose numbers bandwidth, latency, dispatch and launch go with.
+    #[serde(skip)]
+    pub(crate) goes_with: GoesWith,
     /// What older files say that loads from shared memory wait for. A warp's own work stands for it now.
     #[serde(default, skip_serializing)]
     #[cfg_attr(test, schemars(skip))]

@@ -19,7 +19,7 @@ pub use coefficient::{COEFFICIENTS, FittedOn, Known, coefficient, rounded};
 pub use document::{CoefficientSource, CoefficientValue, Fit, TimeFit, VolumeFit};
 pub use form::Curve;
 pub use interval::Interval;
-pub use registry::{Curves, for_device, read, shipped};
+pub use registry::{Curves, for_device, read, shipped, shipped_ids};
 #[cfg(feature = "fit")]
 pub(crate) use widths::LEAST_ROWS;
 pub use widths::{ReasonWidth, SetCoverage, Width, Widths, read_widths, widths};

@@ -2,9 +2,11 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::document::Fit;
+use super::document::{Fit, GoesWith};
 use crate::device::{Architecture, Device, Vendor};
-use crate::text::{Bounds, Diagnostic, Fault, Node, Sources, Span, Value, from_tree, parse_stream, shorten};
+use crate::text::{
+    Bounds, Diagnostic, Fault, Node, Sources, Span, Value, from_tree, of_another_kind, parse_stream, shorten,
+};
 
 /// The ids of the files in the binary, each with what it says together with what it inherits from an earlier one. That is
 /// read in a small part of the time that the files of `fits/` take; a test below makes it of these.
@@ -29,14 +31,20 @@ const HELP: &str = "`wavecast fit` writes such files: change one of those, and k
 pub fn read(name: &str, text: &str) -> Result<Fit, Fault> {
     let mut sources = Sources::new();
     let below = |id: &str| shipped(id).cloned();
-    whole(name, text, FILES.len(), &below, &mut sources)
-        .map_err(|errors| Fault::new(errors, Arc::new(sources)))
+    match whole(name, text, FILES.len(), &below, &mut sources) {
+        Ok(fit) => Ok(Fit { file: Some(name.to_owned()), ..fit }),
+        Err(errors) => Err(Fault::new(errors, Arc::new(sources))),
+    }
 }
 
 /// One of those in the binary, read when it is first asked for: most programs need one or two of them.
 fn fit(number: usize) -> &'static Fit {
     static FITS: [OnceLock<Fit>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
-    once(&FITS[number], || serde_json::from_str(FILES[number].1).expect("a test below reads every file"))
+    once(&FITS[number], || {
+        let mut fit: Fit = serde_json::from_str(FILES[number].1).expect("a test below reads every file");
+        fit.time.goes_with = GoesWith::TheShippedOne;
+        fit
+    })
 }
 
 /// The curves of devices that have none: those of the nearest device that was measured well, without what holds for that
@@ -78,6 +86,9 @@ fn whole(
     sources: &mut Sources,
 ) -> Result<Fit, Vec<Diagnostic>> {
     let mut own = tree(name, text, sources)?;
+    if let Some(other) = of_another_kind(&own, "wavecast-curves") {
+        return Err(vec![other]);
+    }
     if let Some(base) = own.get("inherit").filter(|n| !n.is_null()) {
         let id = &*word(&own, "inherit").to_owned();
         let found = below(id).ok_or_else(|| {
@@ -136,6 +147,11 @@ fn lay_under(own: &mut Node, below: Node) {
     }
 }
 
+/// The ids of the curves that ship.
+pub fn shipped_ids() -> impl Iterator<Item = &'static str> {
+    FILES.iter().map(|file| file.0)
+}
+
 /// Curves that ship, by their id.
 pub fn shipped(id: &str) -> Option<&'static Fit> {
     FILES.iter().position(|f| f.0 == id).map(fit)
@@ -146,34 +162,39 @@ pub fn shipped(id: &str) -> Option<&'static Fit> {
 pub struct Curves<'a> {
     /// The coefficients.
     pub fit: &'a Fit,
-    /// Whether the file is the device's own.
+    /// Whether they are those of the device, or of the one that its file inherits.
     pub own: bool,
     /// Whether they were measured on a device of another maker.
     pub foreign: bool,
+    /// Whether somebody chose them: then all of them hold, also those of one device alone.
+    chosen: bool,
 }
 
 impl<'a> Curves<'a> {
-    /// Those of a file that was read, for a device.
-    pub fn of_file(fit: &'a Fit, device: &Device) -> Self {
-        Self { fit, own: fit.id == device.id, foreign: false }
+    /// Those that somebody chose for a device.
+    pub fn chosen(fit: &'a Fit, device: &Device) -> Self {
+        let own = fit.id == device.id || device.relative.as_deref() == Some(&*fit.id);
+        Self { fit, own, foreign: false, chosen: true }
     }
 
     /// Their name, as results show it.
     pub fn name(&self) -> String {
-        let id = &self.fit.id;
-        match (&self.fit.inherit, self.own) {
-            (None, true) => id.clone(),
-            (Some(base), true) => format!("{id} (hit rates inherited from {base})"),
-            (_, false) => format!("inherited from {id}"),
+        let Fit { id, inherit, file, .. } = self.fit;
+        if !self.own && !self.chosen {
+            return format!("inherited from {id}");
         }
+        let file = file.as_ref().map(|file| format!(" of the file {file}")).unwrap_or_default();
+        let hits = inherit.as_ref().map(|base| format!(" (hit rates inherited from {base})"));
+        format!("{id}{file}{}", hits.unwrap_or_default())
     }
 }
 
-/// The curves of a device: its own, or those of its nearest relative that was measured well.
+/// The curves of a device: its own, which are also those of a file of somebody's that inherits it, or those of its nearest
+/// relative that was measured well.
 pub fn for_device(device: &Device) -> Curves<'static> {
-    let own = shipped(&device.id);
-    let relative = || relative(device);
-    Curves { fit: own.unwrap_or_else(relative), own: own.is_some(), foreign: device.vendor != Vendor::Nvidia }
+    let own = shipped(device.relative.as_ref().unwrap_or(&device.id));
+    let fit = own.unwrap_or_else(|| relative(device));
+    Curves { fit, own: own.is_some(), foreign: device.vendor != Vendor::Nvidia, chosen: false }
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ pub(super) const MISSING: &str = "`wavecast devices show a100` prints a file wit
                                   that are missing from another device";
 
 /// Declares a mapping of the device format: required keys, then optional ones. From outside they can be read, not
-/// changed, so that a device is what was checked when it was read.
+/// changed, so that a device is what was checked when it was read. What is `[kept]` beside them is no part of the format:
+/// who reads the file fills it in.
 macro_rules! section {
     (
         $(#[$attribute:meta])*
@@ -13,6 +14,7 @@ macro_rules! section {
             $( $(#[$field_attribute:meta])* $field:ident : $type:ty, )*
             [optional]
             $( $(#[$optional_attribute:meta])* $optional:ident : $optional_type:ty, )*
+            $( [kept] $( $(#[$kept_attribute:meta])* $kept:ident : $kept_type:ty, )* )?
         }
     ) => {
         $(#[$attribute])*
@@ -24,6 +26,7 @@ macro_rules! section {
             $( $(#[$field_attribute])* pub(crate) $field: $type, )*
             $( $(#[$optional_attribute])* #[serde(skip_serializing_if = "Option::is_none")]
                pub(crate) $optional: Option<$optional_type>, )*
+            $( $( $(#[$kept_attribute])* #[serde(skip)] pub(crate) $kept: $kept_type, )* )?
         }
 
         impl $name {
@@ -35,6 +38,9 @@ macro_rules! section {
             $( $(#[$optional_attribute])* pub fn $optional(&self) -> Option<&$optional_type> {
                 self.$optional.as_ref()
             } )*
+            $( $( $(#[$kept_attribute])* pub fn $kept(&self) -> &$kept_type {
+                &self.$kept
+            } )* )?
         }
 
         impl Decode for $name {
@@ -56,7 +62,11 @@ macro_rules! section {
                     Some(value) => Some(<$optional_type as Decode>::decode(value, decoder)),
                     None => None,
                 }; )*
-                Some($name { $($field: $field?,)* $($optional: match $optional { Some(v) => Some(v?), None => None },)* })
+                Some($name {
+                    $($field: $field?,)*
+                    $($optional: match $optional { Some(v) => Some(v?), None => None },)*
+                    $($($kept: Default::default(),)*)?
+                })
             }
         }
 

@@ -337,6 +337,13 @@ section! {
         pci: Vec<String>,
         /// A cache between L2 and DRAM.
         llc: LastLevel,
+        [kept]
+        /// The device that comes with Wavecast from which a file of somebody's own inherits.
+        relative: Option<String>,
+        /// What was changed of it by `PATH=VALUE` texts: the values by their paths.
+        changed: BTreeMap<String, String>,
+        /// What hardly any GPU is like.
+        doubts: Vec<String>,
     }
 }
 
@@ -369,6 +376,27 @@ impl Architecture {
             | Architecture::Rdna3 => 8,
         }
     }
+}
+
+/// Numbers that no prediction reads, and what to change instead, where there is something.
+const UNREAD: [(&str, &str); 11] = [
+    ("l1.shared_latency", ""),
+    ("l1.ways", ""),
+    ("l1.mshrs", ""),
+    ("l1.mshrs_per_warp", ""),
+    ("l2.capacity", "l2.effective"),
+    ("l2.instances", "l2.effective"),
+    ("dram.theoretical", "dram.bandwidth"),
+    ("tlb.l1_reach", ""),
+    ("tlb.l2_reach", ""),
+    ("tlb.miss_latency", ""),
+    ("dispatch.round_robin", ""),
+];
+
+/// Whether predictions do without the number of this path: then what the model reads instead, or an empty text if there
+/// is nothing.
+pub fn unread(path: &str) -> Option<&'static str> {
+    UNREAD.iter().find(|(unread, _)| *unread == path).map(|(_, instead)| *instead)
 }
 
 impl Device {

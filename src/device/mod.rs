@@ -15,6 +15,7 @@ mod names;
 mod overrides;
 mod quantity;
 mod registry;
+mod sense;
 mod sourced;
 #[cfg(feature = "cli")]
 mod template;
@@ -22,7 +23,7 @@ mod template;
 pub use clock::{NotAClock, RunClock};
 pub use document::{
     Architecture, Device, Dispatch, DispatchOrder, Dram, L1, L2, LastLevel, Rates, Rules, Sm, SourceKind,
-    SourceText, Tlb, Vendor,
+    SourceText, Tlb, Vendor, unread,
 };
 pub use edit::{Change, edit};
 pub(crate) use quantity::signed;

@@ -1,16 +1,21 @@
-//! `--device-set l2.capacity=80MiB`: changing a number of a device that is otherwise real.
+//! `--device-set l2.effective=80MiB`: changing a number of a device that is otherwise real.
 
-use super::sourced::WAS;
+use super::sourced::{BELOW, WAS};
 use crate::text::{Diagnostic, Entry, Node, Origin, Scalar, Span, Value, nearest};
 
 /// Key of the source that an overridden number gets.
 pub(super) const SOURCE: &str = "given";
 
+/// Path and value of a `PATH=VALUE` text.
+pub(super) fn parts(text: &str) -> Option<(String, String)> {
+    text.split_once('=').map(|(path, value)| (path.trim().to_owned(), value.trim().to_owned()))
+}
+
 /// Changes one number in a device tree; `text` is `PATH=VALUE` at `span`.
 pub(super) fn apply(tree: &mut Node, text: &str, span: Span) -> Result<(), Diagnostic> {
     let Some((path, value)) = text.split_once('=') else {
         return Err(Diagnostic::error("usage", span, format!("`{text}` does not say what to set"))
-            .help("write --device-set PATH=VALUE, for example l2.capacity=80MiB"));
+            .help("write --device-set PATH=VALUE, for example l2.effective=80MiB"));
     };
     let start = span.start as usize;
     let value_span = Span::new(span.file, start + path.len() + 1..span.end as usize);
@@ -41,6 +46,7 @@ pub(super) fn apply(tree: &mut Node, text: &str, span: Span) -> Result<(), Diagn
             };
             let mut changed = vec![entry("value", value.trim(), value_span), entry("source", SOURCE, span)];
             changed.extend(before);
+            changed.extend(entries.iter().find(|e| e.key == BELOW).cloned());
             node.value = Value::Map(changed);
             node.span = span;
             Ok(())

@@ -10,6 +10,9 @@ pub trait Quantity: Sized + fmt::Display {
     /// Reads a number with its unit; `None` if it is none of this kind.
     fn parse(text: &str) -> Option<Self>;
 
+    /// Its units; none of a plain number.
+    const UNITS: &'static [&'static str] = &[];
+
     /// What a number of this kind must be, where 0 is none.
     const LEAST: Option<&'static str> = None;
 
@@ -83,6 +86,7 @@ pub struct ByteCount(pub u64);
 
 impl Quantity for ByteCount {
     const EXAMPLE: &'static str = "40 MiB";
+    const UNITS: &'static [&'static str] = &["B", "kB", "KiB", "MB", "MiB", "GB", "GiB"];
 
     fn parse(text: &str) -> Option<Self> {
         let (number, unit) = split(text)?;
@@ -120,6 +124,7 @@ pub struct Size(pub u64);
 
 impl Quantity for Size {
     const EXAMPLE: &'static str = ByteCount::EXAMPLE;
+    const UNITS: &'static [&'static str] = ByteCount::UNITS;
     const LEAST: Option<&'static str> = Some("at least 1 B");
 
     fn parse(text: &str) -> Option<Self> {
@@ -142,13 +147,14 @@ const TIME_UNITS: [(&str, f64); 4] = [("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), 
 
 /// Declares a positive real number with units.
 macro_rules! real {
-    ($(#[$attribute:meta])* $name:ident, $example:literal, $units:expr, $write:expr) => {
+    ($(#[$attribute:meta])* $name:ident, $example:literal, $names:expr, $units:expr, $write:expr) => {
         $(#[$attribute])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
         pub struct $name(pub f64);
 
         impl Quantity for $name {
             const EXAMPLE: &'static str = $example;
+            const UNITS: &'static [&'static str] = &$names;
             const LEAST: Option<&'static str> = Some("more than 0");
 
             fn parse(text: &str) -> Option<Self> {
@@ -168,27 +174,27 @@ macro_rules! real {
 
 real! {
     /// Cycles per second.
-    Frequency, "1.41 GHz", FREQUENCY_UNITS, FREQUENCY_UNITS
+    Frequency, "1.41 GHz", ["Hz", "kHz", "MHz", "GHz"], FREQUENCY_UNITS, FREQUENCY_UNITS
 }
 
 real! {
     /// Bytes per second.
-    Rate, "1400 GB/s", RATE_UNITS, [("GB/s", 1e9)]
+    Rate, "1400 GB/s", ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"], RATE_UNITS, [("GB/s", 1e9)]
 }
 
 real! {
     /// Seconds.
-    Duration, "2.5 us", TIME_UNITS, [("ns", 1e-9), ("us", 1e-6), ("s", 1.0)]
+    Duration, "2.5 us", ["ns", "us", "ms", "s"], TIME_UNITS, [("ns", 1e-9), ("us", 1e-6), ("s", 1.0)]
 }
 
 real! {
     /// Bytes per clock cycle.
-    PerCycle, "128 B/cycle", [("B/cycle", 1.0)], [("B/cycle", 1.0)]
+    PerCycle, "128 B/cycle", ["B/cycle"], [("B/cycle", 1.0)], [("B/cycle", 1.0)]
 }
 
 real! {
     /// Clock cycles.
-    CycleCount, "200 cycles", [("cycles", 1.0), ("cycle", 1.0)], [("cycles", 1.0)]
+    CycleCount, "200 cycles", ["cycles"], [("cycles", 1.0), ("cycle", 1.0)], [("cycles", 1.0)]
 }
 
 /// A plain positive count.

@@ -6,9 +6,11 @@ use super::document::{Device, SourceKind, SourceText};
 use super::embedded::EMBEDDED;
 use super::names::{self, Meant};
 use super::overrides;
-use super::sourced::Visit;
+use super::sense;
+use super::sourced::{BELOW, Visit};
 use crate::text::{
-    Bounds, Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, nearest, parse_stream, shorten,
+    Bounds, Decode, Decoder, Diagnostic, Fault, Node, Sources, Span, Value, nearest, of_another_kind,
+    parse_stream, shorten,
 };
 
 /// The device of the performance-estimation paper, meant where none is named.
@@ -37,7 +39,7 @@ pub fn find(name: &str, set: &[String]) -> Result<Device, Fault> {
         Meant::None(near) => return Err(unknown(name, &near)),
     };
     let text = embedded_text(id).expect("`resolve` gives the id of a device that is in the program");
-    read(&format!("devices/{id}.yaml"), text, set)
+    read_as(Whose::Shipped, &format!("devices/{id}.yaml"), text, set)
 }
 
 /// A name that several devices have.
@@ -63,7 +65,21 @@ fn unknown(name: &str, near: &[&str]) -> Fault {
 
 /// A device from the text of a file called `name`, with numbers changed by `PATH=VALUE` texts.
 pub fn read(name: &str, text: &str, set: &[String]) -> Result<Device, Fault> {
-    let mut reader = Reader { sources: Sources::new(), errors: Vec::new(), owners: Vec::new() };
+    read_as(Whose::Somebodys, name, text, set)
+}
+
+/// Whose file it is that is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Whose {
+    /// One that comes with Wavecast: it is another GPU than those it inherits from.
+    Shipped,
+    /// Somebody's own: it is the GPU that it inherits from, as far as it says nothing else.
+    Somebodys,
+}
+
+fn read_as(whose: Whose, name: &str, text: &str, set: &[String]) -> Result<Device, Fault> {
+    let mut reader =
+        Reader { whose, sources: Sources::new(), errors: Vec::new(), owners: Vec::new(), relative: None };
     let device = reader.device(name, text, set);
     match device {
         Some(device) if reader.errors.is_empty() => Ok(device),
@@ -76,10 +92,13 @@ fn embedded_text(id: &str) -> Option<&'static str> {
 }
 
 struct Reader {
+    whose: Whose,
     sources: Sources,
     errors: Vec<Diagnostic>,
     /// The device id of each text, by file number.
     owners: Vec<String>,
+    /// The device that comes with Wavecast from which somebody's own file inherits.
+    relative: Option<&'static str>,
 }
 
 impl Reader {
@@ -97,13 +116,27 @@ impl Reader {
         let device = Device::decode(&tree, &mut decoder);
         self.errors.extend(decoder.diagnostics);
         let mut device = device?;
+        device.relative = self.relative.map(str::to_owned);
+        device.changed = set.iter().filter_map(|change| overrides::parts(change)).collect();
         if !set.is_empty() {
             let given =
                 SourceText { kind: SourceKind::Assumed, text: "given on the command line".to_owned() };
             device.sources.insert(overrides::SOURCE.to_owned(), given);
         }
         self.complete(&mut device);
+        self.make_sense(&mut device);
         Some(device)
+    }
+
+    /// Refuses what no GPU is like.
+    fn make_sense(&mut self, device: &mut Device) {
+        let owners = &self.owners;
+        // The first text is the file, and those of changes have no owner.
+        let own =
+            |span: Span| span.file.0 == 0 || owners.get(span.file.0 as usize).is_none_or(String::is_empty);
+        let found = sense::of_device(device, &own);
+        self.errors.extend(found.errors);
+        device.doubts = found.doubts;
     }
 
     /// The tree of a file laid over those it inherits from.
@@ -112,6 +145,10 @@ impl Reader {
         self.owners.push(String::new());
         let (documents, errors) = parse_stream(text, file, Bounds::of_bytes(MAX_BYTES));
         self.errors.extend(errors);
+        if let Some(other) = documents.first().and_then(|d| of_another_kind(d, "wavecast-device")) {
+            self.errors = vec![other];
+            return None;
+        }
         let start = Span::new(file, 0..0);
         let [document] =
             <[Node; 1]>::try_from(documents).map_err(|d| self.one_document(d.len(), start)).ok()?;
@@ -121,11 +158,16 @@ impl Reader {
         let mut own = document;
         self.check_version(&mut own);
         let Some(parent) = take(&mut own, "inherit") else { return Some(own) };
-        let mut tree = self.parent(&parent, depth)?;
+        let whose = self.whose;
+        self.whose = Whose::Shipped;
+        let (id, mut tree) = self.parent(&parent, depth)?;
         // They tell a relative from this device.
         take(&mut tree, "pci");
         self.check_sources(&own, &tree);
-        drop_replaced(&mut tree, &own);
+        if whose == Whose::Somebodys {
+            self.relative = Some(id);
+        }
+        drop_replaced(&mut tree, &own, whose);
         tree.merge(&own);
         tree.span = own.span;
         Some(tree)
@@ -148,7 +190,7 @@ impl Reader {
         }
     }
 
-    fn parent(&mut self, parent: &Node, depth: usize) -> Option<Node> {
+    fn parent(&mut self, parent: &Node, depth: usize) -> Option<(&'static str, Node)> {
         let name = if let Value::Scalar(s) = &parent.value { s.text.as_str() } else { "" };
         let Some(id) = names::exact(name) else {
             let near = nearest(name, ids()).map(|n| format!("did you mean `{n}`?"));
@@ -164,7 +206,7 @@ impl Reader {
             ));
             return None;
         }
-        self.tree(&format!("devices/{id}.yaml"), embedded_text(id)?, depth - 1)
+        Some((id, self.tree(&format!("devices/{id}.yaml"), embedded_text(id)?, depth - 1)?))
     }
 
     /// A source key must mean one thing in the merged device.
@@ -202,17 +244,30 @@ impl Reader {
     }
 }
 
-/// Removes the numbers that `over` gives anew, so that nothing of them (a note, say) is left.
-fn drop_replaced(tree: &mut Node, over: &Node) {
+/// Removes the numbers that `over` gives anew, so that nothing of them (a note, say) is left but, where `over` is
+/// somebody's own file, the value.
+fn drop_replaced(tree: &mut Node, over: &Node, whose: Whose) {
     let (Value::Map(entries), Value::Map(changes)) = (&mut tree.value, &over.value) else { return };
     entries.retain_mut(|entry| {
         let Some(change) = changes.iter().find(|c| c.key == entry.key) else { return true };
-        if change.value.get("value").is_some() {
-            return false;
+        if change.value.get("value").is_none() {
+            drop_replaced(&mut entry.value, &change.value, whose);
+            return true;
         }
-        drop_replaced(&mut entry.value, &change.value);
-        true
+        entry.value.span = change.value.span;
+        whose == Whose::Somebodys && keep_the_value(&mut entry.value)
     });
+}
+
+/// Leaves the value of a number, as that of the device below; false if it has none.
+fn keep_the_value(number: &mut Node) -> bool {
+    let Value::Map(entries) = &mut number.value else { return false };
+    entries.retain_mut(|entry| {
+        let is_value = entry.key == "value";
+        entry.key = if is_value { BELOW.into() } else { entry.key.clone() };
+        is_value
+    });
+    !entries.is_empty()
 }
 
 fn take(node: &mut Node, key: &str) -> Option<Node> {
@@ -278,6 +333,12 @@ mod tests {
         let d = find("a100-80gb", &[]).unwrap();
         assert_eq!(d.sm.count.inherited.as_deref(), Some("a100-40gb"));
         assert_eq!(d.dram.bandwidth.inherited, None);
+        let text = "{wavecast-device: 1, id: mine, name: mine, inherit: a100-80gb, aliases: [], about: x,
+            sources: {me: {kind: assumed, text: x}}, clock: {value: 1 GHz, source: me}}";
+        let d = read("mine.yaml", text, &[]).unwrap();
+        assert_eq!((d.clock.inherited.as_deref(), d.clock.note.as_deref()), (None, None));
+        assert_eq!(d.sm.count.inherited.as_deref(), Some("a100-40gb"));
+        assert_eq!(d.relative.as_deref(), Some("a100-80gb"));
     }
 
     #[test]
@@ -292,5 +353,24 @@ mod tests {
         assert!(message("l2.capacity=80").contains("for example 40 MiB"));
         assert!(message("l2=3").contains("it holds: capacity"));
         assert!(message("l2.capacity").contains("PATH=VALUE"));
+    }
+
+    #[test]
+    fn other_documents_are_named_at_once() {
+        let kernel = include_str!("../../kernels/star3d25.yaml");
+        let fault = read("star3d25.yaml", kernel, &[]).unwrap_err();
+        assert_eq!(fault.diagnostics.len(), 1, "{fault}");
+        assert!(fault.to_string().contains("this is a kernel document, not a device file"), "{fault}");
+        let device = embedded_text("a100-40gb").unwrap();
+        let fault = crate::curve::read("a100.yaml", device).unwrap_err();
+        assert!(fault.to_string().contains("this is a device file, not a curve file"), "{fault}");
+    }
+
+    #[test]
+    fn wrong_values_learn_the_units() {
+        let message = |set: &str| find("a100", &[set.to_owned()]).unwrap_err().to_string();
+        assert!(message("dram.bandwidth=3").contains("its units are B/s, kB/s, MB/s, GB/s, TB/s"));
+        assert!(message("l1.latency=3").contains("its unit is cycles"));
+        assert!(message("sm.count=x").ends_with("(for example 108)"), "{}", message("sm.count=x"));
     }
 }

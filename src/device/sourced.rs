@@ -12,6 +12,8 @@ use crate::text::{Decode, Decoder, Diagnostic, Node, Span, Value};
 
 /// Where a changed number keeps what it was.
 pub(super) const WAS: &str = "was";
+/// Where a number of somebody's own file keeps what the device has that the file inherits.
+pub(super) const BELOW: &str = "below";
 
 /// A number, the key of its source, and what is to be said about it.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +27,8 @@ pub struct Sourced<T> {
     pub(crate) inherited: Option<String>,
     /// What it was before somebody asked what if it were another.
     pub(crate) was: Option<T>,
+    /// What the device has that comes with Wavecast, where somebody's own file inherits it and gives another number.
+    pub(crate) below: Option<T>,
     /// Where it was written.
     pub(crate) span: Span,
 }
@@ -40,8 +44,18 @@ impl<T> Sourced<T> {
     /// How many times as large it is as before somebody changed it; 1 if nobody did. What was fitted on the real device
     /// changes as much.
     pub(crate) fn times_as_large(&self, number: impl Fn(&T) -> f64) -> f64 {
-        let was = self.was.as_ref().map(&number).filter(|was| *was > 0.0);
-        was.map_or(1.0, |was| number(&self.value) / was)
+        self.over(self.was.as_ref(), number)
+    }
+
+    /// How many times as large it is as that of the device that comes with Wavecast: one that is asked about with another
+    /// number, or that somebody's own file inherits.
+    pub(crate) fn times_the_shipped(&self, number: impl Fn(&T) -> f64) -> f64 {
+        self.over(self.below.as_ref().or(self.was.as_ref()), number)
+    }
+
+    fn over(&self, before: Option<&T>, number: impl Fn(&T) -> f64) -> f64 {
+        let before = before.map(&number).filter(|before| *before > 0.0);
+        before.map_or(1.0, |before| number(&self.value) / before)
     }
 
     /// Key of its source in the device's `sources`.
@@ -63,15 +77,17 @@ impl<T> Sourced<T> {
 impl<T: Quantity> Decode for Sourced<T> {
     fn decode(node: &Node, decoder: &mut Decoder) -> Option<Self> {
         let map = decoder.mapping(node, "a number with its source: {value: ..., source: ...}")?;
-        let (mut value, mut source, mut note, mut inherited, mut was) = (None, None, None, None, None);
+        let (mut value, mut source, mut note, mut inherited) = (None, None, None, None);
+        let (mut was, mut below) = (None, None);
         for entry in map {
             match entry.key.as_str() {
                 "value" => value = quantity(&entry.value, decoder),
                 "source" => source = String::decode(&entry.value, decoder),
                 "note" => note = String::decode(&entry.value, decoder),
                 "inherited" => inherited = String::decode(&entry.value, decoder),
-                // Only a change of a number writes it.
+                // Only a change of a number and a file that inherits one write these.
                 WAS => was = quantity(&entry.value, decoder),
+                BELOW => below = quantity(&entry.value, decoder),
                 key => {
                     let known = ["value", "source", "note", "inherited"];
                     decoder.unknown_key(key, entry.key_span, "a number", &known);
@@ -86,7 +102,7 @@ impl<T: Quantity> Decode for Sourced<T> {
                 "a number is written as {value: 1.41 GHz, source: NAME}, and `sources` says what NAME is",
             );
         }
-        Some(Sourced { value: value?, source: source?, note, inherited, was, span: node.span })
+        Some(Sourced { value: value?, source: source?, note, inherited, was, below, span: node.span })
     }
 }
 
@@ -109,11 +125,22 @@ fn quantity<T: Quantity>(node: &Node, decoder: &mut Decoder) -> Option<T> {
             Some(least) => format!("`{text}` is too small: it must be {least}"),
             None => format!("`{text}` is not a value of this kind"),
         };
-        decoder.report(
-            Diagnostic::error("quantity", node.span, message).help(format!("for example {}", T::EXAMPLE)),
-        );
+        decoder.report(Diagnostic::error("quantity", node.span, message).help(format!(
+            "for example {}{}",
+            T::EXAMPLE,
+            units::<T>()
+        )));
     }
     parsed
+}
+
+/// The units of a kind of number, in words; nothing of one without.
+fn units<T: Quantity>() -> String {
+    match T::UNITS {
+        [] => String::new(),
+        [only] => format!("; its unit is {only}"),
+        several => format!("; its units are {}", several.join(", ")),
+    }
 }
 
 impl<T: Quantity> Serialize for Sourced<T> {

@@ -11,8 +11,8 @@ use super::model::Kernel;
 use super::variants::{self, Variant};
 use crate::expr::parse_expression;
 use crate::text::{
-    Bounds, Decode, Decoder, Diagnostic, Fault, Node, Origin, Sources, Span, Value, nearest, parse_stream,
-    some_of,
+    Bounds, Decode, Decoder, Diagnostic, Fault, Node, Origin, Sources, Span, Value, nearest, of_another_kind,
+    parse_stream, some_of,
 };
 
 /// Most variants that a message lists.
@@ -178,7 +178,11 @@ impl Loading {
         let bounds = Bounds { bytes: options.limits.document_bytes, nodes: options.limits.nodes };
         let (documents, unreadable) = parse_stream(text, file, bounds);
         let documents: Vec<Node> = documents.into_iter().flat_map(listed).collect();
-        self.errors.extend(unreadable);
+        self.errors.extend(unreadable.into_iter().map(raised_by_an_option));
+        if let Some(other) = documents.iter().find_map(|d| of_another_kind(d, "wavecast")) {
+            self.errors = vec![other];
+            return Vec::new();
+        }
         if documents.is_empty() && self.errors.is_empty() {
             let message = "there is no kernel document in this text";
             self.errors.push(
@@ -286,6 +290,12 @@ impl Loading {
         let sources = Arc::new(self.sources);
         if self.errors.is_empty() { Ok(sources) } else { Err(Fault::new(self.errors, sources)) }
     }
+}
+
+/// Says how a limit is raised that a text is beyond.
+fn raised_by_an_option(error: Diagnostic) -> Diagnostic {
+    let is_limit = error.code == "document-too-large";
+    error.maybe_help(is_limit.then(|| "raise it with --limit document-bytes=N if this is meant".to_owned()))
 }
 
 /// A program that has several kernels may send a JSON array of them.

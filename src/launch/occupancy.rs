@@ -64,6 +64,8 @@ pub fn occupancy(device: &Device, launch: &Launch) -> Result<Occupancy, Infeasib
     let warps = ceil_to(threads, signed(sm.warp_size.value.0)) / signed(sm.warp_size.value.0);
     let limits = [
         (signed(sm.max_warps.value.0) / warps, Limit::Threads),
+        // Threads are counted by whole warps.
+        (signed(sm.max_threads.value.0) / signed(sm.warp_size.value.0) / warps, Limit::Threads),
         (signed(sm.max_blocks.value.0), Limit::Blocks),
         (by_registers(device, launch, warps)?, Limit::Registers),
         (by_shared(device, launch)?, Limit::Shared),

@@ -39,6 +39,8 @@ pub struct Record {
     cells: Vec<Range<usize>>,
     /// Cells with doubled quotes, which stand without them here.
     plain: Vec<(usize, String)>,
+    /// The cell whose quote is never closed.
+    open: Option<usize>,
 }
 
 /// Why a record cannot be read.
@@ -75,6 +77,7 @@ impl<R: BufRead> Records<R> {
         let all = 0..self.record.text.len();
         self.record.cells.clear();
         self.record.plain.clear();
+        self.record.open = None;
         self.record.cells.push(all);
         Ok(Some(&self.record))
     }
@@ -131,6 +134,11 @@ impl Record {
         &self.text
     }
 
+    /// The cell whose quote is never closed, if there is one.
+    pub fn open(&self) -> Option<usize> {
+        self.open
+    }
+
     /// How many cells there are.
     pub fn len(&self) -> usize {
         self.cells.len()
@@ -164,6 +172,7 @@ impl Record {
     fn split(&mut self, comma: char) {
         self.cells.clear();
         self.plain.clear();
+        self.open = None;
         let mut from = 0;
         loop {
             let rest = &self.text[from..];
@@ -190,7 +199,10 @@ impl Record {
         let mut at = from;
         let mut doubled = false;
         let end = loop {
-            let Some(quote) = self.text[at..].find('"').map(|i| at + i) else { break self.text.len() };
+            let Some(quote) = self.text[at..].find('"').map(|i| at + i) else {
+                self.open = Some(self.cells.len());
+                break self.text.len();
+            };
             if self.text[quote + 1..].starts_with('"') {
                 doubled = true;
                 at = quote + 2;
@@ -203,7 +215,12 @@ impl Record {
         }
         self.cells.push(from..end);
         let behind = (end + 1).min(self.text.len());
-        behind + self.text[behind..].find(comma).unwrap_or(self.text.len() - behind)
+        let next = behind + self.text[behind..].find(comma).unwrap_or(self.text.len() - behind);
+        // The quote that closes it opened a cell of a later line.
+        if !self.text[behind..next].trim().is_empty() {
+            self.open = Some(self.cells.len() - 1);
+        }
+        next
     }
 }
 
@@ -228,6 +245,15 @@ mod tests {
         assert_eq!(found[0].1, ["a", "b", ""]);
         assert_eq!(found[1].1, ["x, y", "say \"hi\"", "two\nlines"]);
         assert_eq!(found[2].1, ["last"]);
+    }
+
+    #[test]
+    fn a_quote_that_is_left_open_is_known() {
+        let open = |text: &str| Records::new(text.as_bytes()).read().unwrap().unwrap().open();
+        assert_eq!(open("a,\"b,c\n"), Some(1));
+        // The quote of the next line closes it.
+        assert_eq!(open("a,\"8,32,1\nb,\"8,64,1\"\n"), Some(1));
+        assert_eq!(open("\"a\" ,\"e\"\"f\"\n"), None);
     }
 
     #[test]

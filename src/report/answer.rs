@@ -23,6 +23,8 @@ pub trait Answer: Serialize {
     const VIEW: &'static str = "table";
     /// What it is, as the title of a page says it.
     const TITLE: &'static str = "Result";
+    /// Whether its lines of JSON are its results, without what it says beside them.
+    const LINES_ARE_RESULTS: bool = false;
 
     /// For a person at a terminal.
     fn text(&self, view: View) -> String;
@@ -48,6 +50,11 @@ pub trait Answer: Serialize {
     /// The page of Markdown, row by row where it is long.
     fn write_markdown(answers: &[&Self], out: &mut dyn Write) -> io::Result<()> {
         out.write_all(Self::markdown(answers).as_bytes())
+    }
+
+    /// What rows of its results do not say: warnings, and how many launches cannot run.
+    fn beside_rows(&self) -> Vec<String> {
+        Vec::new()
     }
 
     /// A picture, of those that have one.

@@ -57,7 +57,7 @@ impl Compared<'_> {
         let items = kernel.domain.iter().fold(1_i64, |all, &n| all.saturating_mul(n));
         let domain =
             if kernel.domain.len() > 1 { format!("{} = ", extents(&kernel.domain)) } else { String::new() };
-        let model = first.head.model.how();
+        let model = first.head.how();
         let (items, devices) = (grouped(items), self.devices.len());
         format!("{}: {domain}{items} {} on {devices} devices\n{model}\n\n", kernel.name, kernel.unit)
     }

@@ -54,7 +54,7 @@ pub use prediction::{
     ConfidenceDocument, LongRanking, PredictionDocument, RankingDocument, ResultDocument,
     prediction_document, ranking_document,
 };
-pub(crate) use ranking::empty_table as ranking_columns;
+pub(crate) use ranking::{ENDED_EARLY, empty_table as ranking_columns};
 pub use reading::{EntriesDocument, ReadingDocument, entries_document, reading_document};
 #[cfg(test)]
 pub(crate) use schema::assert_current;
@@ -69,7 +69,7 @@ pub use svg::fit_picture;
 #[cfg(all(feature = "cli", feature = "trace"))]
 pub use svg::{PlottedAccess, places_picture, probe_picture};
 #[cfg(feature = "explain")]
-pub use sweep::{SweepDocument, sweep_document, sweep_point};
+pub use sweep::{SweepDocument, SweptDevice, sweep_document, sweep_point, swept_device};
 pub use table::{Align, Table};
 pub use touches::TouchLine;
 #[cfg(feature = "fit")]

@@ -8,15 +8,33 @@ use super::check::Warning;
 use super::prediction::{DOMAINS_DIFFER, Head, RankedResult, RankingDocument, ResultDocument};
 use super::table::{Align, Table};
 use super::units::{any_number, counted, giga, grouped, number, seconds, shape, significant};
+use crate::quantity::{Bytes, PerItem};
 use crate::report::answer::{Answer, View, write_line};
+use crate::traffic::MemoryVolumes;
 
 impl Answer for RankingDocument {
+    const LINES_ARE_RESULTS: bool = true;
+
     fn text(&self, view: View) -> String {
         ranking_text(self, view.width)
     }
 
     fn table(answers: &[&Self]) -> Table {
         ranking_table(answers)
+    }
+
+    fn beside_rows(&self) -> Vec<String> {
+        let summary = &self.summary;
+        let mut said = warning_lines(&self.warnings);
+        let refused = summary.candidates - summary.feasible;
+        if refused > 0 {
+            let all = counted(summary.candidates, "candidate");
+            said.push(format!(
+                "note: {} of {all} cannot run or not be counted; --format json lists them",
+                grouped(refused)
+            ));
+        }
+        said
     }
 
     #[cfg(feature = "cli")]
@@ -29,6 +47,8 @@ impl Answer for RankingDocument {
     }
 }
 
+/// Code of the warning that somebody ended the program before all launches were looked at.
+pub(crate) const ENDED_EARLY: &str = "ended-early";
 /// Reasons to doubt the best launch that a person is shown.
 const REASONS: usize = 3;
 /// Launches that cannot run which a person is shown.
@@ -112,6 +132,13 @@ pub(super) fn warnings(out: &mut String, warnings: Vec<&Warning>) {
     }
 }
 
+/// Warnings for who is shown rows only. That somebody ended the program early is said anyway.
+pub(super) fn warning_lines<'w>(warnings: impl IntoIterator<Item = &'w Warning>) -> Vec<String> {
+    let told = warnings.into_iter().filter(|w| w.code != ENDED_EARLY);
+    let place = |w: &Warning| w.place.as_ref().map(|p| format!(" ({p})")).unwrap_or_default();
+    told.map(|w| format!("warning: {}{}", w.message, place(w))).collect()
+}
+
 /// The first reasons why candidates are missing.
 fn rejected(out: &mut String, ranking: &RankingDocument) {
     let all = &ranking.infeasible;
@@ -137,7 +164,7 @@ fn rejected(out: &mut String, ranking: &RankingDocument) {
 }
 
 /// Columns that narrow terminals have no room for, in the order in which they go.
-const MINOR: [&str; 11] = [
+const MINOR: [&str; 12] = [
     "(comp - reuse + cap)",
     "(comp + cap)",
     "fp",
@@ -148,6 +175,7 @@ const MINOR: [&str; 11] = [
     "store",
     "tie",
     "L2 load",
+    "LLC load",
     "DRAM load",
 ];
 
@@ -171,20 +199,11 @@ fn compact(ranking: &RankingDocument) -> Table {
     columns.push(("rate", Align::Right));
     columns.push(("rel", Align::Right));
     columns.push(("limiter", Align::Left));
-    for name in [
-        "fp",
-        "l1",
-        "l2",
-        "dram",
-        "L2 load",
-        "(comp + cap)",
-        "DRAM load",
-        "(comp - reuse + cap)",
-        "store",
-        "occ.",
-    ] {
-        columns.push((name, Align::Right));
-    }
+    let last_level = ranking.results.iter().any(|r| r.result.volumes.llc.is_some());
+    let right = |name: &'static str| (name, Align::Right);
+    columns.extend(["fp", "l1", "l2", "dram", "L2 load", "(comp + cap)"].map(right));
+    columns.extend(last_level.then_some(right("LLC load")));
+    columns.extend(["DRAM load", "(comp - reuse + cap)", "store", "occ."].map(right));
     let mut table = Table::new(columns).with_minor(&MINOR);
     table.paint("limiter", limiter_style);
     for (i, r) in ranking.results.iter().enumerate() {
@@ -215,6 +234,7 @@ fn compact_cells(r: &ResultDocument) -> Vec<String> {
     cells.extend([limits.fp, limits.l1, limits.l2, limits.dram].map(giga));
     cells.push(format!("{:.1}", l2.total));
     cells.push(format!("({:.1} + {:.1})", l2.compulsory, l2.capacity));
+    cells.extend(r.volumes.llc.as_ref().map(|llc| format!("{:.1}", llc.load.total)));
     cells.push(format!("{:.1}", dram.load.total));
     cells.push(format!(
         "({:.1} - {:.1} + {:.1})",
@@ -243,7 +263,7 @@ pub(super) fn limiter_style(limiter: &str) -> Style {
 type NumberColumn = (&'static str, fn(&ResultDocument) -> String);
 
 /// The numbers of a result as columns of a table; units stand in the names.
-pub(super) const NUMBERS: [NumberColumn; 29] = [
+pub(super) const NUMBERS: [NumberColumn; 31] = [
     ("rate_per_s", |r| number(r.rate_per_s)),
     ("time_s", |r| number(r.time_s)),
     ("relative", |r| any_number(r.relative)),
@@ -269,11 +289,18 @@ pub(super) const NUMBERS: [NumberColumn; 29] = [
     ("dram_fill_B", |r| number(r.volumes.dram.load.partial_store_fill)),
     ("dram_load_B", |r| number(r.volumes.dram.load.total)),
     ("dram_store_B", |r| number(r.volumes.dram.store.total)),
+    ("llc_load_B", |r| of_last_level(r, |llc| llc.load.total)),
+    ("llc_store_B", |r| of_last_level(r, |llc| llc.store.total)),
     ("pages_per_wave", |r| number(r.volumes.tlb.pages_per_wave)),
     ("blocks_per_sm", |r| significant(r.occupancy.blocks_per_sm as f64)),
     ("occupancy", |r| significant(r.occupancy.fraction.get())),
     ("waves", |r| significant(r.occupancy.waves.get())),
 ];
+
+/// A number of the last-level cache; nothing on devices without one.
+fn of_last_level(r: &ResultDocument, of: impl Fn(&MemoryVolumes) -> Bytes<PerItem>) -> String {
+    r.volumes.llc.as_ref().map_or_else(String::new, |llc| number(of(llc)))
+}
 
 /// The cells of [`NUMBERS`].
 pub(super) fn numbers(r: &ResultDocument) -> Vec<String> {

@@ -12,6 +12,7 @@ mod everyday;
 mod files;
 mod json;
 mod keys;
+mod kind;
 mod node;
 mod source;
 mod stream;
@@ -33,3 +34,4 @@ pub use tree::from_tree;
 pub use word::Word;
 
 pub(crate) use decode::{key_name, record, shorten, some_of};
+pub(crate) use kind::of_another_kind;

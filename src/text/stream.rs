@@ -9,8 +9,7 @@ use super::{Diagnostic, FileId, Node, Span, everyday, json};
 pub fn parse_stream(text: &str, file: FileId, bounds: Bounds) -> (Vec<Node>, Vec<Diagnostic>) {
     if text.len() > bounds.bytes || u32::try_from(text.len()).is_err() {
         let message = format!("the document has {} bytes; the limit is {}", text.len(), bounds.bytes);
-        let error = Diagnostic::error("document-too-large", Span::new(file, 0..0), message)
-            .help("raise it with --limit document-bytes=N if this is meant");
+        let error = Diagnostic::error("document-too-large", Span::new(file, 0..0), message);
         return (Vec::new(), vec![error]);
     }
     if !text.trim_start().starts_with(['{', '[']) {

@@ -161,8 +161,12 @@ fn device_of(case: &Case) -> &'static Device {
         let set = ["sm.count=3", "l2.effective=20 KiB"].map(str::to_owned);
         (name, small, device::find(name, if small { &set } else { &[] }).unwrap())
     };
-    let all =
-        ALL.get_or_init(|| DEVICES.iter().flat_map(|name| [read(name, false), read(name, true)]).collect());
+    let all = ALL.get_or_init(|| {
+        DEVICES
+            .iter()
+            .flat_map(|name| [false, true].into_iter().map(move |small| read(name, small)))
+            .collect()
+    });
     let found = all.iter().find(|d| d.0 == case.device && d.1 == case.small);
     &found.unwrap().2
 }

@@ -119,7 +119,7 @@ pub struct RequestOptions {
     pub set: Assignments,
     /// Only these variants of the kernel: a name or a list of names.
     pub variant: Texts,
-    /// Numbers of the device to change, such as `l2.capacity`: a mapping, or a list of `PATH=VALUE`.
+    /// Numbers of the device to change, such as `l2.effective`: a mapping, or a list of `PATH=VALUE`.
     pub device_set: Assignments,
     /// Limits that protect the tool: document-bytes, nodes, accesses, candidates, variants, steps.
     pub limit: Assignments,

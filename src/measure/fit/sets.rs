@@ -194,7 +194,7 @@ impl Bases {
             }
         }
         let first = devices.first().ok_or(NoFit::Nothing)?;
-        let shared = shared.unwrap_or(for_device(first).fit);
+        let shared = &shared.unwrap_or(for_device(first).fit).for_heir(first);
         let places = devices.iter().enumerate().map(|(i, d)| (d.id.clone(), i)).collect();
         let fits = devices.iter().map(|d| base(shared, d)).collect();
         let unmeasured = devices.iter().map(|d| completed(shared.inherited_by(""), d)).collect();
@@ -211,10 +211,11 @@ fn base(shared: &Fit, device: &Device) -> Fit {
     let curves = for_device(device);
     let mut fit = shared.inherited_by(if curves.own && curves.fit.id == shared.id { &shared.id } else { "" });
     if curves.own {
+        let ships = curves.fit.for_heir(device);
         let source = format!("of {}", device.id);
         for known in COEFFICIENTS.iter().filter(|known| known.is_optional()) {
             // Curves that were given for the device are nearer than those that ship.
-            if let (None, Some(value)) = (known.value(&fit), known.value(curves.fit)) {
+            if let (None, Some(value)) = (known.value(&fit), known.value(&ships)) {
                 known.set(&mut fit, value);
                 known.name_source(&mut fit, &source);
             }

@@ -182,7 +182,7 @@ impl Launch {
     /// Adds what a metric says.
     pub(super) fn count(&mut self, meaning: Meaning, amount: f64) {
         let Meaning { counter, factor, is_channel } = meaning;
-        self.counts.push(Count { counter, is_channel, amount: amount * factor });
+        self.counts.push(Count { counter, is_channel, amount: scaled(amount, factor) });
     }
 
     fn block(&self) -> Option<Block> {
@@ -278,5 +278,24 @@ impl Imported {
         } else {
             self.left_out.insert(what.to_owned(), 1);
         }
+    }
+}
+
+/// An amount in base units. A product with a part of one, as a microsecond is of a second, has errors in its last digits,
+/// of which no profiler writes so many: 8.45 us are 0.00000845 s, not 0.000008449999999999999.
+fn scaled(amount: f64, factor: f64) -> f64 {
+    let product = amount * factor;
+    if factor >= 1.0 { product } else { format!("{product:.14e}").parse().unwrap_or(product) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_a_unit_keep_their_digits() {
+        assert_eq!(scaled(8.45, 1e-9 * 1e3).to_string(), "0.00000845");
+        assert_eq!(scaled(8.45, 1e6).to_string(), "8450000");
+        assert_eq!(scaled(3.0, 0.0).to_string(), "0");
     }
 }

@@ -58,27 +58,32 @@ impl<'a> Reading<'a> {
     }
 
     fn csv(&mut self, mut records: Records<impl BufRead>) -> Result<(), Unreadable> {
-        let mut columns: Option<Vec<(usize, Column)>> = None;
+        let mut head: Option<Head> = None;
         let mut builder = Builder::default();
         while let Some(record) = records.read()? {
             if record.text().starts_with('#') {
                 continue;
             }
-            let Some(columns) = &columns else {
-                columns = Some(self.head(record));
+            let Some(head) = &head else {
+                head = Some(self.head(record));
                 if !self.errors.is_empty() {
                     // What the rows would say is not known.
                     return Ok(());
                 }
                 continue;
             };
-            self.row(record, columns, &mut builder);
+            self.row(record, head, &mut builder);
         }
         Ok(())
     }
 
-    fn head(&mut self, record: &Record) -> Vec<(usize, Column)> {
+    fn head(&mut self, record: &Record) -> Head {
         let mut columns: Vec<(usize, Column)> = Vec::new();
+        let cells = without_last_comma(record);
+        if let Some(wrong) = no_table(record) {
+            self.bad(wrong, record, 0..0);
+            return Head { columns, cells };
+        }
         for i in 0..record.len() {
             match Column::parse(record.cell(i)) {
                 Ok(Column::Note) => {}
@@ -94,10 +99,21 @@ impl<'a> Reading<'a> {
                 Err(bad) => self.bad(bad, record, record.range(i)),
             }
         }
-        columns
+        Head { columns, cells }
     }
 
-    fn row(&mut self, record: &Record, columns: &[(usize, Column)], builder: &mut Builder) {
+    fn row(&mut self, record: &Record, Head { columns, cells }: &Head, builder: &mut Builder) {
+        if let Some(open) = record.open() {
+            let message = "the quote of this cell is never closed, or before its end".to_owned();
+            let help = "close it with a second `\"`; a quote within a cell is written twice".to_owned();
+            self.error("quote", message, Some(help), record, record.range(open));
+            return;
+        }
+        if record.len() != *cells && without_last_comma(record) != *cells {
+            let (has, bad) = (record.len(), cells_differ(record, *cells, columns));
+            self.bad(bad, record, record.range(has.min(*cells)));
+            return;
+        }
         builder.clear();
         let mut whole = true;
         for (i, column) in columns {
@@ -163,6 +179,67 @@ impl<'a> Reading<'a> {
     }
 }
 
+/// What the first line says of the others.
+struct Head {
+    /// The columns that are read, with their places.
+    columns: Vec<(usize, Column)>,
+    /// How many cells a row has.
+    cells: usize,
+}
+
+/// How many cells there are, without the empty one behind a comma at the end of the line.
+fn without_last_comma(record: &Record) -> usize {
+    let last = record.len().saturating_sub(1);
+    if last > 0 && record.range(last).is_empty() && record.text().trim_end().ends_with(',') {
+        last
+    } else {
+        record.len()
+    }
+}
+
+/// Why the first line is none of comma-separated values.
+fn no_table(record: &Record) -> Option<Bad> {
+    let text = record.text();
+    let (message, help) = if text.contains('\0') {
+        ("this text is UTF-16, not UTF-8", "save it as UTF-8")
+    } else if text.contains('\r') {
+        (
+            "the lines of this file end in a carriage return alone",
+            "save it with line feeds at the ends of its lines",
+        )
+    } else if record.len() == 1 && text.contains(';') {
+        (
+            "the columns are separated by `;`",
+            "separate them by commas; `wavecast import --map` reads other tables",
+        )
+    } else if record.len() == 1 && text.contains('\t') {
+        (
+            "the columns are separated by tabs",
+            "separate them by commas; `wavecast import --map` reads other tables",
+        )
+    } else {
+        return None;
+    };
+    Some(Bad { code: "table", message: message.to_owned(), help: Some(help.to_owned()) })
+}
+
+/// What is wrong with a row that has other cells than the head.
+fn cells_differ(record: &Record, of_head: usize, columns: &[(usize, Column)]) -> Bad {
+    let message = format!("this row has {} cells, the head {of_head}", record.len());
+    let whole = columns.iter().find(|(_, c)| matches!(c, Column::Block(None) | Column::Fold(None)));
+    let spread = whole.filter(|_| record.len() > of_head).and_then(|(i, column)| {
+        let cells = [0, 1, 2].map(|next| record.cell(i + next));
+        let whole = cells.iter().all(|cell| cell.parse::<i64>().is_ok());
+        whole.then(|| (column.name(), cells.join(",")))
+    });
+    let help = match spread {
+        Some((name, cells)) => format!("quote the {name}: \"{cells}\", or write {}", cells.replace(',', "x")),
+        None if record.len() > of_head => "put quotes around a cell with a comma in it".to_owned(),
+        None => "leave a cell empty where nothing was measured: its comma stays".to_owned(),
+    };
+    Bad { code: "cells", message, help: Some(help) }
+}
+
 fn of_json(builder: &mut Builder, key: &str, value: &Json) -> Result<(), Bad> {
     let column = Column::parse(key)?;
     match (&column, value) {
@@ -216,6 +293,39 @@ mod tests {
             m
         };
         assert_eq!(strip(read("t", lines.as_bytes()).unwrap()), strip(read("t", csv.as_bytes()).unwrap()));
+    }
+
+    #[test]
+    fn rows_with_other_cells_than_the_head_are_refused() {
+        let said = |rows: &str| {
+            let text = format!("kernel,device,block,time [us]\n{rows}\n");
+            read("t.csv", text.as_bytes()).map(|found| found.rows.len()).map_err(|fault| fault.to_string())
+        };
+        assert_eq!(said("k,v100,\"8,32,1\",5\nk,v100,8x32x1,5,"), Ok(2));
+        let wrong = said("k,v100,8,32,1,5").unwrap_err();
+        assert!(wrong.starts_with("t.csv:2:13: this row has 6 cells, the head 4"), "{wrong}");
+        assert!(wrong.contains("quote the block: \"8,32,1\", or write 8x32x1"), "{wrong}");
+        assert!(said("k,v100,32,5,x,7").unwrap_err().contains("put quotes around a cell"));
+        let wrong = said("k,v100,8x32").unwrap_err();
+        assert!(
+            wrong.contains("this row has 3 cells, the head 4") && wrong.contains("its comma stays"),
+            "{wrong}"
+        );
+        let wrong = said("k,v100,\"8,32,1,5").unwrap_err();
+        assert!(wrong.starts_with("t.csv:2:9: the quote of this cell is never closed"), "{wrong}");
+    }
+
+    #[test]
+    fn what_is_no_table_of_commas_is_named() {
+        let said = |bytes: &[u8]| read("t.csv", bytes).unwrap_err().to_string();
+        let head = "kernel,block,time [us]\nk,32,5\n";
+        assert!(said(head.replace(',', ";").as_bytes()).contains("separated by `;`"));
+        assert!(said(head.replace(',', "\t").as_bytes()).contains("separated by tabs"));
+        assert!(said(head.replace('\n', "\r").as_bytes()).contains("a carriage return alone"));
+        let wide: Vec<u8> =
+            "\u{feff}".encode_utf16().chain(head.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+        assert!(said(&wide).contains("UTF-16"));
+        assert!(read("t.csv", head.replace('\n', "\r\n").as_bytes()).is_ok());
     }
 
     #[test]

@@ -135,7 +135,7 @@ mod tests {
     fn what_is_written_reads_the_same() {
         let text = "kernel,variant,device,param.NX,param.NY,block,fold,dram_load [MB],l2_load [B/item],rate [GLUP/s],caches,clock [MHz]\n\
                     k,,v100,64,,32x4x1,,1.5,,,cold,1410\n\"void k<float, \"\"x\"\">(int)\",a,,,3,\"(1, 2, 3)\",2,,8.25,0.1,warm,1230.0000001\n\
-                    k,,v100,64,,32x4x1,,,9,1e-3,cold,1410.000001\n\"#k\",,,,,1,,,,1,\n";
+                    k,,v100,64,,32x4x1,,,9,1e-3,cold,1410.000001\n\"#k\",,,,,1,,,,1,,\n";
         let first = read("t", text.as_bytes()).unwrap();
         let strip = |mut m: Measurements| {
             m.rows.iter_mut().for_each(|r| r.line = 0);

@@ -37,6 +37,7 @@ pub(super) trait Cells {
         let number = text.parse().ok().filter(|n: &f64| n.is_finite());
         number.map(Some).ok_or_else(|| BadCell {
             column: Some(column),
+            formula: None,
             message: format!("`{}` is no number", shorten(text)),
         })
     }
@@ -47,6 +48,8 @@ pub(super) trait Cells {
 pub(super) struct BadCell {
     /// The column, if it is one.
     pub(super) column: Option<usize>,
+    /// Where the formula stands in the set file, if there is one that is more than a column.
+    pub(super) formula: Option<Span>,
     pub(super) message: String,
 }
 
@@ -59,7 +62,11 @@ pub(super) enum Numbers {
 
 /// A formula whose columns were found.
 #[derive(Debug, Clone)]
-pub(super) struct Formula(Parsed);
+pub(super) struct Formula {
+    parsed: Parsed,
+    /// Where it stands in the set file.
+    span: Span,
+}
 
 #[derive(Debug, Clone)]
 enum Parsed {
@@ -71,23 +78,18 @@ enum Parsed {
 impl Formula {
     /// Reads a formula of these columns.
     pub(super) fn new(written: &CellFormula, columns: &Columns) -> Result<Self, Diagnostic> {
-        let text = written.scalar.text.as_str();
-        if let Some(number) = written.scalar.as_float() {
-            return Ok(Self(Parsed::Constant(number)));
-        }
-        // A column may be called as no name of the grammar can be.
-        if let Some(column) = columns.0.iter().position(|c| c == text.trim()) {
-            return Ok(Self(Parsed::Column(column)));
-        }
-        let tree = parse_expression(text, written.scalar.origin)?;
-        let mut names = Vec::new();
-        collect(&tree, columns, &mut names)?;
-        Ok(Self(Parsed::Tree(tree, names)))
+        Ok(Self { parsed: Parsed::new(written, columns)?, span: written.span })
+    }
+
+    /// What is wrong with its value in a row: the cell is to blame where it is a column alone, else the formula.
+    pub(super) fn bad(&self, message: String) -> BadCell {
+        let column = self.column();
+        BadCell { column, formula: Some(self.span).filter(|_| column.is_none()), message }
     }
 
     /// The only column of it, if it is nothing else.
     pub(super) fn column(&self) -> Option<usize> {
-        match self.0 {
+        match self.parsed {
             Parsed::Column(column) => Some(column),
             _ => None,
         }
@@ -95,7 +97,7 @@ impl Formula {
 
     /// The columns in it.
     pub(super) fn columns(&self) -> Vec<usize> {
-        match &self.0 {
+        match &self.parsed {
             Parsed::Constant(_) => Vec::new(),
             Parsed::Column(column) => vec![*column],
             Parsed::Tree(_, names) => names.iter().map(|n| n.1).collect(),
@@ -104,17 +106,15 @@ impl Formula {
 
     /// Its number in a row; none where a cell is empty that it takes.
     pub(super) fn value(&self, cells: &dyn Cells, numbers: Numbers) -> Result<Option<f64>, BadCell> {
-        let value = match &self.0 {
+        let value = match &self.parsed {
             Parsed::Constant(number) => Some(*number),
             Parsed::Column(column) => cells.number(*column)?,
             Parsed::Tree(tree, names) => evaluate(tree, &Row { cells, names, numbers })?,
         };
         match value {
-            Some(number) if !number.is_finite() => Err(BadCell {
-                column: self.column(),
-                message: "this row makes no number of the formula: it divides by zero or is too large"
-                    .to_owned(),
-            }),
+            Some(number) if !number.is_finite() => Err(self.bad(
+                "this row makes no number of the formula: it divides by zero or is too large".to_owned(),
+            )),
             value => Ok(value),
         }
     }
@@ -127,7 +127,24 @@ impl Formula {
             #[expect(clippy::cast_possible_truncation, reason = "integral and below 2^53")]
             return Ok(Some(value as i64));
         }
-        Err(BadCell { column: self.column(), message: format!("{what} is {value}, which is no integer") })
+        Err(self.bad(format!("{what} is {value}, which is no integer")))
+    }
+}
+
+impl Parsed {
+    fn new(written: &CellFormula, columns: &Columns) -> Result<Self, Diagnostic> {
+        let text = written.scalar.text.as_str();
+        if let Some(number) = written.scalar.as_float() {
+            return Ok(Self::Constant(number));
+        }
+        // A column may be called as no name of the grammar can be.
+        if let Some(column) = columns.0.iter().position(|c| c == text.trim()) {
+            return Ok(Self::Column(column));
+        }
+        let tree = parse_expression(text, written.scalar.origin)?;
+        let mut names = Vec::new();
+        collect(&tree, columns, &mut names)?;
+        Ok(Self::Tree(tree, names))
     }
 }
 

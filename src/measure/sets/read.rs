@@ -15,7 +15,8 @@ use super::table::{BadRow, Borrowed, head, rows};
 use crate::measure::records::{Record, Unreadable};
 use crate::measure::validate::median;
 use crate::text::{
-    Bounds, Decode, Decoder, Diagnostic, Fault, FileId, Node, Sources, Span, Value, parse_stream,
+    Bounds, Decode, Decoder, Diagnostic, Fault, FileId, Node, Sources, Span, Value, of_another_kind,
+    parse_stream, shorten,
 };
 
 /// Bytes of a set file beyond which it is hardly one.
@@ -95,8 +96,14 @@ impl SetFile {
 
     /// The launches that the set takes of a table, which messages call `name`.
     pub fn launches(&self, name: &str, data: &[u8], options: SampleOptions) -> Result<MeasuredSet, Fault> {
-        let mut reading =
-            Reading { name, sources: self.sources.clone(), errors: Vec::new(), more: 0, set: &self.document };
+        let mut reading = Reading {
+            name,
+            sources: self.sources.clone(),
+            errors: Vec::new(),
+            more: 0,
+            blamed: Vec::new(),
+            set: &self.document,
+        };
         match reading.all(data, options) {
             Ok(Some(set)) if reading.errors.is_empty() => Ok(set),
             Ok(_) => Err(reading.fault()),
@@ -110,6 +117,10 @@ impl SetFile {
 
 /// A set file without its version, which has to be known.
 fn versioned(mut document: Node, file: FileId, decoder: &mut Decoder) -> Option<Node> {
+    if let Some(other) = of_another_kind(&document, "wavecast-set") {
+        decoder.report(other);
+        return None;
+    }
     let Value::Map(entries) = &mut document.value else {
         decoder.expected(&document, "a set file (a mapping)");
         return None;
@@ -135,6 +146,8 @@ struct Reading<'a> {
     errors: Vec<Diagnostic>,
     /// Errors beyond those that are kept.
     more: usize,
+    /// Formulas that are to blame: where they stand, which error says so, and in how many rows.
+    blamed: Vec<(Span, usize, usize)>,
 }
 
 impl Reading<'_> {
@@ -233,6 +246,10 @@ impl Reading<'_> {
     }
 
     fn bad(&mut self, record: &Record, bad: BadCell, own: usize) {
+        if let Some(span) = bad.formula {
+            self.blame(span, record, &bad.message);
+            return;
+        }
         if self.errors.len() >= Fault::MOST {
             self.more += 1;
             return;
@@ -244,7 +261,28 @@ impl Reading<'_> {
         self.errors.push(error.help("mend the row, or leave it out with `where` or `when` of the set file"));
     }
 
+    /// A formula whose value is impossible: said once, with the first row for an example.
+    fn blame(&mut self, span: Span, record: &Record, message: &str) {
+        if let Some((.., rows)) = self.blamed.iter_mut().find(|b| b.0 == span) {
+            *rows += 1;
+            return;
+        }
+        if self.errors.len() >= Fault::MOST {
+            self.more += 1;
+            return;
+        }
+        self.blamed.push((span, self.errors.len(), 1));
+        let message = format!("{message}, as in {}:{}: {}", self.name, record.line, shorten(record.text()));
+        let help = "mend the formula, or leave such rows out with `where` or `when` of the set file";
+        self.errors.push(Diagnostic::error("formula", span, message).help(help));
+    }
+
     fn fault(mut self) -> Fault {
+        for (_, at, rows) in self.blamed.iter().filter(|b| b.2 > 1) {
+            if let Some(error) = self.errors.get_mut(*at) {
+                error.message = format!("in {rows} rows {}", error.message);
+            }
+        }
         if self.more > 0 {
             let message = format!("{} more errors not shown", self.more);
             self.errors.push(Diagnostic::global("too-many-errors", message));

@@ -22,7 +22,7 @@ pub(super) struct Understood {
 }
 
 fn bad<T>(column: Option<usize>, message: String) -> Result<T, BadCell> {
-    Err(BadCell { column, message })
+    Err(BadCell { column, formula: None, message })
 }
 
 /// The name that is chosen for a row.
@@ -85,7 +85,7 @@ pub(super) fn understood(plan: &Plan, row: &Row<'_>) -> Result<Understood, BadCe
         None => 1.0,
         Some(formula) => match formula.value(row, Numbers::Real)? {
             Some(per) if per > 0.0 => per,
-            _ => return bad(formula.column(), "`per` has to be a number above 0".to_owned()),
+            _ => return Err(formula.bad("`per` has to be a number above 0".to_owned())),
         },
     };
     let measured = MeasuredRow {
@@ -106,7 +106,7 @@ fn values(plan: &Plan, row: &Row<'_>) -> Result<Vec<MeasuredValue>, BadCell> {
         let amount = number * unit.factor;
         if !amount.is_finite() || amount < 0.0 || (quantity.is_speed() && amount <= 0.0) {
             let message = format!("{number} is no possible value of `{}`", quantity.name());
-            return bad(formula.column(), message);
+            return Err(formula.bad(message));
         }
         values.push(MeasuredValue { quantity: *quantity, per: unit.per, amount });
     }
@@ -133,7 +133,7 @@ fn shape<T: Shape>(formulas: &[Formula], row: &Row<'_>, what: &str) -> Result<Op
     for (extent, formula) in found.iter_mut().zip(formulas) {
         if let Some(value) = formula.whole(row, what)? {
             if !(1..=MOST_EXTENT).contains(&value) {
-                return bad(formula.column(), format!("a {what} cannot have an extent of {value}"));
+                return Err(formula.bad(format!("a {what} cannot have an extent of {value}")));
             }
             (*extent, any) = (value, true);
         }
@@ -146,7 +146,7 @@ fn count(formula: Option<&Formula>, row: &Row<'_>, what: &str, least: i64) -> Re
     let Some(formula) = formula else { return Ok(None) };
     match formula.whole(row, what)? {
         Some(value) if !(least..=i64::from(u32::MAX)).contains(&value) => {
-            bad(formula.column(), format!("{what} is {value}; at least {least} is possible"))
+            Err(formula.bad(format!("{what} is {value}; at least {least} is possible")))
         }
         value => Ok(value),
     }
@@ -159,7 +159,7 @@ fn instructions(plan: &Plan, row: &Row<'_>) -> Result<Vec<(InstructionClass, Cou
         let Some(number) = formula.value(row, Numbers::Real)? else { continue };
         match Count::new(number) {
             Some(count) => found.push((*class, count)),
-            None => return bad(formula.column(), format!("a thread cannot issue {number} instructions")),
+            None => return Err(formula.bad(format!("a thread cannot issue {number} instructions"))),
         }
     }
     Ok(found)
@@ -175,10 +175,8 @@ fn clock(clock: &Clock, row: &Row<'_>) -> Result<Option<u64>, BadCell> {
             None => return Ok(None),
             Some(hertz) if POSSIBLE.contains(&hertz) => hertz,
             Some(other) => {
-                return bad(
-                    formula.column(),
-                    format!("a clock of {other} Hz is not possible; 1e9 Hz are 1 GHz"),
-                );
+                let message = format!("a clock of {other} Hz is not possible; 1e9 Hz are 1 GHz");
+                return Err(formula.bad(message));
             }
         },
     };

@@ -9,6 +9,7 @@ use crate::kernel::{InstructionClass, Precision, Space};
 use crate::launch::{Candidate, Launch, Occupancy};
 use crate::quantity::{PerItem, Times};
 use crate::space::{Block, Fold};
+use crate::text::shorten;
 
 /// What was understood of a kernel: `wavecast/check/1`.
 #[derive(Debug, Clone, Serialize)]
@@ -272,12 +273,30 @@ pub struct DeviceSummary {
     pub id: String,
     /// Its name.
     pub name: String,
+    /// The numbers that were changed of it, by their paths; only if some were.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub changed: BTreeMap<String, String>,
 }
 
 impl DeviceSummary {
     /// Of a device.
     pub fn new(device: &Device) -> Self {
-        Self { id: device.id.clone(), name: device.name.clone() }
+        Self { id: device.id.clone(), name: device.name.clone(), changed: device.changed.clone() }
+    }
+
+    /// What was changed of it, as `PATH=VALUE` texts; empty if nothing was.
+    pub(in crate::report) fn changes(&self) -> String {
+        let one = |(path, value): (&String, &String)| format!("{path}={}", shorten(value));
+        self.changed.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Its name, and what was changed of it.
+    pub(in crate::report) fn title(&self) -> String {
+        if self.changed.is_empty() {
+            self.name.clone()
+        } else {
+            format!("{} with {}", self.name, self.changes())
+        }
     }
 }
 

@@ -175,8 +175,13 @@ fn launch_text(check: &Check, all: bool, width: Option<usize>) -> String {
     );
     if let (Some(device), Some(feasible)) = (&check.device, l.feasible) {
         let cannot = l.candidates - feasible;
-        let _ =
-            write!(out, "        {} of them can run on {} ({})", grouped(feasible), device.name, device.id);
+        let _ = write!(
+            out,
+            "        {} of them can run on {} ({})",
+            grouped(feasible),
+            device.title(),
+            device.id
+        );
         out.push_str(if cannot > 0 { ", these cannot:\n" } else { "\n" });
     }
     let limit = if all { usize::MAX } else { SHOWN };

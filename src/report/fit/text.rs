@@ -48,7 +48,7 @@ fn fit_markdown(document: &FitDocument) -> String {
 
 fn head(document: &FitDocument) -> String {
     let simulated = if document.simulated { " (simulated)" } else { "" };
-    format!("{}{simulated}: {} launches\n", document.device.name, document.launches)
+    format!("{}{simulated}: {} launches\n", document.device.title(), document.launches)
 }
 
 fn tables(document: &FitDocument) -> Vec<(&'static str, Table)> {

@@ -95,7 +95,7 @@ struct PageData<'a> {
 /// The page of some rankings.
 pub fn ranking_page(rankings: &[&ExplainedRanking]) -> String {
     let mut names: Vec<&str> = rankings.iter().map(|r| r.ranking.head.kernel.name.as_str()).collect();
-    let mut devices: Vec<&str> = rankings.iter().map(|r| r.ranking.head.device.name.as_str()).collect();
+    let mut devices: Vec<String> = rankings.iter().map(|r| r.ranking.head.device.title()).collect();
     names.dedup();
     devices.dedup();
     let title = format!("Launches of {} on {}", names.join(", "), devices.join(", "));

@@ -140,8 +140,23 @@ impl Head {
         schema: &'static str,
         parts: &'a [T],
     ) -> impl Iterator<Item = DocumentLine<'a, T>> {
-        let Self { kernel, device, model, .. } = self;
-        parts.iter().map(move |part| DocumentLine { schema, kernel, device, model, part })
+        parts.iter().map(move |part| self.line(schema, part))
+    }
+
+    /// The line of one of them.
+    pub(in crate::report) fn line<'a, T>(&'a self, schema: &'static str, part: &'a T) -> DocumentLine<'a, T> {
+        self.line_on(schema, &self.device, &self.model, part)
+    }
+
+    /// The line of one that is about another device.
+    pub(in crate::report) fn line_on<'a, T>(
+        &'a self,
+        schema: &'static str,
+        device: &'a DeviceSummary,
+        model: &'a ModelSummary,
+        part: &'a T,
+    ) -> DocumentLine<'a, T> {
+        DocumentLine { schema, kernel: &self.kernel, device, model, part }
     }
 
     /// The first lines of a result: kernel, domain, device, model.
@@ -149,20 +164,27 @@ impl Head {
         let KernelHead { name, unit, domain, .. } = &self.kernel;
         let items = domain.iter().fold(1_i64, |all, &n| all.saturating_mul(n));
         let shape = if domain.len() > 1 { format!("{} = ", extents(domain)) } else { String::new() };
-        let DeviceSummary { id, name: device } = &self.device;
-        let model = self.model.text();
+        let DeviceSummary { id, name: device, .. } = &self.device;
+        let model = self.model_text();
         format!("{name}: {shape}{} {unit} on {device} ({id})\n{model}\n", grouped(items))
     }
-}
 
-impl ModelSummary {
-    /// How a result was made, in words.
-    pub(in crate::report) fn text(&self) -> String {
-        format!("{}, curves {}", self.how(), self.curves)
+    /// How the result was made, in words.
+    pub(in crate::report) fn model_text(&self) -> String {
+        format!("{}, curves {}", self.how(), self.model.curves)
     }
 
     /// The same without the curves, which differ from device to device.
     pub(in crate::report) fn how(&self) -> String {
+        let changes = self.device.changes();
+        let changes = if changes.is_empty() { changes } else { format!(", device changed ({changes})") };
+        format!("{}{changes}", self.model.text())
+    }
+}
+
+impl ModelSummary {
+    /// How a result was made, in words, without device and curves.
+    fn text(&self) -> String {
         let Self { id, addressing, caches, clock, .. } = self;
         let clock = clock.as_ref().map(|clock| format!(", clock {clock}")).unwrap_or_default();
         format!("model {id}, {addressing} addressing, {caches} caches{clock}")

@@ -43,7 +43,7 @@ pub struct LongRanking<'a> {
 
 impl LongRanking<'_> {
     /// The document without its lists.
-    fn frame(&self) -> RankingDocument {
+    pub fn frame(&self) -> RankingDocument {
         let Self { estimators, placing, .. } = self;
         let numbers = [placing.candidates(), placing.feasible()];
         let assumed = placing.registers_assumed() || placing.feasible() == 0;

@@ -13,7 +13,8 @@ pub use build::{head, prediction_document, ranking_document, result_document};
 pub use choice::ChoiceDocument;
 pub use confidence::ConfidenceDocument;
 pub use document::{
-    DocumentLine, Head, OfVariant, PredictionDocument, RankedResult, RankingDocument, ResultDocument,
+    DocumentLine, Head, ModelSummary, OfVariant, PredictionDocument, RankedResult, RankingDocument,
+    ResultDocument,
 };
 pub use long::LongRanking;
 pub(super) use warnings::DOMAINS_DIFFER;

@@ -9,7 +9,7 @@ use crate::quantity::{Bytes, Ratio, Seconds};
 use crate::report::answer::{Answer, View};
 use crate::report::check::Warning;
 use crate::report::compared::OnDevice;
-use crate::report::ranking::{join_warnings, limiter_style, warnings};
+use crate::report::ranking::{join_warnings, limiter_style, warning_lines, warnings};
 use crate::report::table::{Align, Table};
 use crate::report::units::{giga, seconds, shape, two};
 use crate::traffic::{L2Load, MemoryLoad};
@@ -25,6 +25,12 @@ impl Answer for PredictionDocument {
     fn table(answers: &[&Self]) -> Table {
         let rankings: Vec<RankingDocument> = answers.iter().copied().map(RankingDocument::of_one).collect();
         RankingDocument::table(&rankings.iter().collect::<Vec<_>>())
+    }
+
+    fn beside_rows(&self) -> Vec<String> {
+        let mut all: Vec<&Warning> = self.warnings.iter().collect();
+        join_warnings(&mut all, self.result.warnings.iter());
+        warning_lines(all)
     }
 }
 

@@ -5,7 +5,7 @@ use plotters::style::RGBColor;
 use super::axis::{Axis, label};
 use super::canvas::{Anchor, Canvas, FAINT, GRID, INK, Style, TEXT, picture, width};
 use super::colour::of_line;
-use super::frame::{head, shortened};
+use super::frame::{head, head_of_devices, shortened};
 use super::ranking::giga_per_second;
 use crate::report::prediction::ResultDocument;
 use crate::report::sweep::{SeriesLine, SweepDocument, VaryDocument, launch_text, lines};
@@ -57,6 +57,7 @@ pub fn sweep_picture(document: &SweepDocument) -> String {
     let size = (right + legend, TOP + 3.0 * (PANEL + GAP) + 30.0);
     picture(size, |canvas| {
         let Some(vary) = document.vary.first() else { return };
+        let head = if document.device_varies() { head_of_devices } else { head };
         head(canvas, &document.head, &format!("over {}", vary.name), &about(document), size.0);
         let axis = Across::new(vary);
         for (i, panel) in panels(&document.head.kernel.unit).iter().enumerate() {
@@ -204,18 +205,21 @@ fn crosses(canvas: &mut Canvas<'_>, lines: &[SeriesLine<'_>], across: &Across, b
     any
 }
 
-/// Writes the best block where it becomes another one.
+/// Writes the best block where it becomes another one, with its fold if some of them have one.
 fn blocks(canvas: &mut Canvas<'_>, document: &SweepDocument, across: &Across, bottom: f64) {
     const SIZE: f64 = 10.0;
+    let configs = || document.points.iter().filter_map(|p| p.config.as_ref());
+    let folded = configs().any(|config| config.fold() != [1; 3]);
     let (mut before, mut end) = (None, f64::NEG_INFINITY);
     // Lines for the values of a second thing would need a row each: only the first has one.
     for (point, (x, _)) in document.points.iter().zip(&across.values) {
         let Some(config) = &point.config else { continue };
-        if before == Some(config.block()) {
+        let this = Some((config.block(), config.fold()));
+        if std::mem::replace(&mut before, this) == this {
             continue;
         }
-        before = Some(config.block());
-        let text = shape(config.block());
+        let fold = if folded { format!(" fold {}", shape(config.fold())) } else { String::new() };
+        let text = shape(config.block()) + &fold;
         if x - width(&text, SIZE) / 2.0 > end + 4.0 {
             let style = Style { size: SIZE, colour: FAINT, ..Style::new(Anchor::Centre) };
             canvas.text(&text, (*x, bottom - 12.0), style);

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::super::check::Warning;
-use super::super::prediction::{DocumentLine, Head, OfVariant, ResultDocument, head, result_document};
+use super::super::check::{DeviceSummary, Warning};
+use super::super::prediction::{
+    DocumentLine, Head, ModelSummary, OfVariant, ResultDocument, head, result_document,
+};
+use crate::device::unread;
 use crate::launch::Candidate;
 use crate::predict::{Estimator, Summary};
 use crate::quantity::{Bytes, ItemsPerSecond, PerItem, Ratio};
@@ -20,6 +23,9 @@ pub struct SweepDocument {
     /// What the series is about; the kernel and the device without what varies, or the first device where that varies.
     #[serde(flatten)]
     pub head: Head,
+    /// Where the device itself varies, each of the devices, in the order of the values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub devices: Vec<SweptDevice>,
     /// What varies, one or two things: the axis, and the lines of a picture.
     pub vary: Vec<VaryDocument>,
     /// Whether each point is the best launch of all.
@@ -31,6 +37,18 @@ pub struct SweepDocument {
     pub points: Vec<SweepPoint>,
     /// What deserves a look.
     pub warnings: Vec<Warning>,
+}
+
+/// One of the devices of a series over devices.
+#[derive(Debug, Clone, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct SweptDevice {
+    /// What the points call it.
+    pub value: VaryValue,
+    /// The device.
+    pub device: DeviceSummary,
+    /// How the results on it were made.
+    pub model: ModelSummary,
 }
 
 /// One thing that varies.
@@ -114,9 +132,17 @@ pub fn sweep_point(estimator: &Estimator<'_>, prediction: &Summary) -> PointKept
     (result_document(estimator, prediction), oversubscription)
 }
 
-/// A series as a document; `estimator` is that of the first variant without what varies.
+/// What a series over devices says of one of them.
+pub fn swept_device(value: VaryValue, estimator: &Estimator<'_>) -> SweptDevice {
+    let Head { device, model, .. } = head(estimator);
+    SweptDevice { value, device, model }
+}
+
+/// A series as a document; `estimator` is that of the first variant without what varies, `devices` are those of a series
+/// over devices.
 pub fn sweep_document(
     estimator: &Estimator<'_>,
+    devices: Vec<SweptDevice>,
     vary: &[Vary],
     best: bool,
     points: Vec<Point<PointKept>>,
@@ -126,6 +152,7 @@ pub fn sweep_document(
     let mut document = SweepDocument {
         schema: "wavecast/sweep/1",
         head: head(estimator),
+        devices,
         vary: vary.iter().map(vary_document).collect(),
         best,
         summary: SweepSummary { points: points.len(), feasible },
@@ -183,7 +210,8 @@ fn without_effect(document: &SweepDocument) -> Vec<Warning> {
         let mut all = document.points.iter().enumerate();
         let same = all.all(|(at, p)| document.points.get(twin(at)).map(outcome) == Some(outcome(p)));
         if same && vary.values.len() > 1 && document.summary.feasible > 0 {
-            let help = if vary.name == "l2.capacity" { "; the model counts with l2.effective" } else { "" };
+            let instead = unread(&vary.name).filter(|instead| !instead.is_empty());
+            let help = instead.map(|path| format!("; the model counts with {path}")).unwrap_or_default();
             let message = format!("`{}` changes nothing{help}", vary.name);
             warnings.push(Warning { code: "no-effect", message, place: Some("--vary".to_owned()) });
         }
@@ -197,8 +225,23 @@ fn totals(r: &ResultDocument) -> (ItemsPerSecond, [Bytes<PerItem>; 4]) {
 }
 
 impl SweepDocument {
-    /// One line per point.
+    /// One line per point, each with its own device.
     pub fn lines(&self) -> impl Iterator<Item = DocumentLine<'_, SweepPoint>> {
-        self.head.lines(self.schema, &self.points)
+        self.points.iter().map(|point| match self.device_of(point) {
+            Some(SweptDevice { device, model, .. }) => self.head.line_on(self.schema, device, model, point),
+            None => self.head.line(self.schema, point),
+        })
+    }
+
+    /// Whether the device itself varies, so that the head is about the first only.
+    pub(in crate::report) fn device_varies(&self) -> bool {
+        self.vary.iter().any(VaryDocument::is_the_device)
+    }
+
+    /// The device of a point, where the device varies.
+    fn device_of(&self, point: &SweepPoint) -> Option<&SweptDevice> {
+        let vary = self.vary.iter().find(|v| v.is_the_device())?;
+        let value = point.values.get(&vary.name)?;
+        self.devices.iter().find(|d| d.value == *value)
     }
 }

@@ -4,16 +4,17 @@ use std::fmt::Write;
 
 use super::super::check::Warning;
 use super::super::prediction::ResultDocument;
-use super::super::ranking::{NUMBERS, limiter_style, numbers, warnings};
+use super::super::ranking::{NUMBERS, limiter_style, numbers, warning_lines, warnings};
 use super::super::table::{Align, Table};
 use super::super::units::{counted, extents, giga, number, shape};
-use super::document::{SweepDocument, SweepPoint, VaryDocument};
+use super::document::{SweepDocument, SweepPoint};
 use super::lines::{SeriesLine, launch_text, lines};
 use crate::report::answer::{Answer, View, write_line};
 
 impl Answer for SweepDocument {
     const VIEW: &str = "sweep";
     const TITLE: &str = "Series";
+    const LINES_ARE_RESULTS: bool = true;
 
     fn text(&self, view: View) -> String {
         sweep_text(self, view.width)
@@ -21,6 +22,10 @@ impl Answer for SweepDocument {
 
     fn table(answers: &[&Self]) -> Table {
         sweep_table(answers)
+    }
+
+    fn beside_rows(&self) -> Vec<String> {
+        warning_lines(all_warnings(self))
     }
 
     #[cfg(feature = "cli")]
@@ -55,11 +60,10 @@ fn head_text(document: &SweepDocument) -> String {
     let over: Vec<String> =
         document.vary.iter().map(|v| format!("{} ({})", v.name, counted(v.values.len(), "value"))).collect();
     // Where the device itself varies, each line says on which it is.
-    let varies = document.vary.iter().any(VaryDocument::is_the_device);
-    let (on, model) = if varies {
-        (String::new(), head.model.how())
+    let (on, model) = if document.device_varies() {
+        (String::new(), head.how())
     } else {
-        (format!(" on {} ({})", head.device.name, head.device.id), head.model.text())
+        (format!(" on {} ({})", head.device.name, head.device.id), head.model_text())
     };
     format!(
         "{} over {}{on}\n{model}\n{}, {} can run; {}\n\n",

@@ -109,7 +109,7 @@ fn comparison_text(document: &ComparisonDocument, width: Option<usize>) -> Strin
         document.head.device.name,
         document.comparison.blocks,
         document.comparison.warm_blocks,
-        document.head.model.text()
+        document.head.model_text()
     );
     if let Some(why) = &document.choice.text {
         let _ = writeln!(out, "({why})\n");

@@ -131,7 +131,9 @@ fn name(group: &GroupDocument) -> String {
     let params: Vec<String> = group.params.iter().map(|(n, v)| format!(" {n}={v}")).collect();
     let caches = group.caches.map(|c| format!(", {c} caches")).unwrap_or_default();
     let clock = group.clock.as_ref().map(|c| format!(" at {c}")).unwrap_or_default();
-    format!("{}{variant}{} on {}{clock}{caches}", group.kernel, params.concat(), group.device.id)
+    let changes = group.device.changes();
+    let changes = if changes.is_empty() { changes } else { format!(" with {changes}") };
+    format!("{}{variant}{} on {}{changes}{clock}{caches}", group.kernel, params.concat(), group.device.id)
 }
 
 fn worst(document: &ValidationDocument) -> Table {
