@@ -45,6 +45,18 @@ fn two_stars(m: &Measurements) {
 }
 
 #[test]
+fn times_keep_the_digits_that_were_written() {
+    let text = stdout(&wavecast(&["import", &file("ncu_hopper.csv")], ""));
+    assert!(text.contains(",0.00000845\n"), "{text}");
+    let unknown = wavecast(&["import", &file("ncu_hopper.csv"), "-d", "nope"], "");
+    assert!(
+        unknown.status.code() == Some(2) && stderr(&unknown).contains("no device `nope`"),
+        "{}",
+        stderr(&unknown)
+    );
+}
+
+#[test]
 fn nsight_compute_one_metric_a_line() {
     for name in ["ncu_long.csv", "ncu_long_comma.csv"] {
         let found = imported(&[&file(name)]);

@@ -101,7 +101,7 @@ pub(super) fn long(
             launch.set_block(block);
         }
         if !launch.has(counter) {
-            launch.count(meaning, value * worth);
+            launch.count(Meaning { factor: meaning.factor * worth, ..meaning }, value);
         }
     }
     Ok(launches)
