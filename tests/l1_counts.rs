@@ -416,6 +416,6 @@ fn parts_of_wide_accesses_look_up_their_own_sets() {
         let launch = Launch::new(&kernel, candidate).unwrap();
         let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
         let counts = l1::count(&kernel, &launch, &program, &device::find("a100", &[]).unwrap()).unwrap();
-        assert_eq!(counts.instructions[0].tag.get(), tags, "{offset}");
+        near(counts.instructions[0].tag.get(), tags, "tags", at);
     }
 }

@@ -57,7 +57,7 @@ fn as_one(piece: &Piece, one: CoordRange, other: CoordRange) -> Option<Piece> {
     };
     let address = Arc::new(without(&piece.address).ok()?);
     let when = piece.when.as_ref().map(|when| when.changed(&without)).transpose().ok()?;
-    Some(Piece { ranges, address, when, ..piece.clone() })
+    Some(Piece { ranges, when, address, ..piece.clone() })
 }
 
 /// Finds by how much of `one` a step of `other` goes on; `None` where that is not the same everywhere.

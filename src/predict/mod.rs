@@ -34,6 +34,6 @@ pub use explain::{
 pub use gaps::{Gap, gaps};
 pub use parts::{Limiter, RateLimits, Terms, Time};
 pub use placing::{Placing, Plan};
-pub use prediction::{HowCounted, Prediction, Summary};
+pub use prediction::{Estimated, HowCounted, Prediction, Summary};
 pub use rank::rank;
 pub use ranking::{Choice, Ranked, Ranking};

@@ -67,12 +67,19 @@ pub struct HowCounted {
     /// Whether some warps, blocks or iterations stood for all of them.
     #[serde(skip)]
     pub warps_sampled: bool,
-    /// Whether distinct lines are an estimate.
+    /// Why they are not exact.
     #[serde(skip)]
-    pub lines_sampled: bool,
-    /// Whether blocks differ in what they do, and some stood for all of them.
-    #[serde(skip)]
-    pub blocks_sampled: bool,
+    pub estimated: Estimated,
+}
+
+/// Why counts are not exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Estimated {
+    /// Distinct lines were looked for at random.
+    pub lines: bool,
+    /// Blocks differ in what they do, and some stood for all of them.
+    pub blocks: bool,
 }
 
 fn words<S: Serializer>(engines: &[Engine], serializer: S) -> Result<S::Ok, S::Error> {
@@ -93,8 +100,7 @@ impl Counted {
         HowCounted {
             engines: footprints.engines.clone(),
             exact: !footprints.sampled && !footprints.blocks_sampled,
-            lines_sampled: footprints.sampled,
-            blocks_sampled: footprints.blocks_sampled,
+            estimated: Estimated { lines: footprints.sampled, blocks: footprints.blocks_sampled },
             counts: footprints.counts,
             verified: footprints.verified,
             warps_sampled: l1.sampled,

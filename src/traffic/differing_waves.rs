@@ -21,8 +21,6 @@ pub(super) struct AllWaves<'a> {
     pub(super) waves: &'a Waves,
     pub(super) items_of: &'a dyn Fn(&Wave) -> ItemCount<PerWave>,
     pub(super) fields: &'a [TouchedField],
-    /// What is of blocks.
-    pub(super) like: &'a [FieldFootprint],
     pub(super) sizes: &'a Sizes,
 }
 
@@ -36,10 +34,15 @@ struct At {
 }
 
 impl FieldCounter<'_> {
-    /// Waves that stand for all of a launch, with their shares of the work items, and whether there are others.
-    pub(super) fn differing(&mut self, of: &AllWaves<'_>) -> Result<(Vec<WaveKind>, bool), Uncounted> {
+    /// Waves that stand for all of a launch, with their shares of the work items, and whether there are others. What is of
+    /// blocks is as in `like`.
+    pub(super) fn differing(
+        &mut self,
+        of: &AllWaves<'_>,
+        like: &[FieldFootprint],
+    ) -> Result<(Vec<WaveKind>, bool), Uncounted> {
         if let Some(few) = of.waves.up_to(ALL) {
-            let all = few.iter().map(|wave| self.at(of, 0, wave)).collect::<Result<Vec<_>, _>>()?;
+            let all = few.iter().map(|wave| self.at((of, like), 0, wave)).collect::<Result<Vec<_>, _>>()?;
             return Ok((with_shares(all, |_| 1.0), false));
         }
         let last = of.waves.last_start();
@@ -47,14 +50,14 @@ impl FieldCounter<'_> {
         for part in 0..=PARTS {
             let start = i128::from(last) * i128::from(part) / i128::from(PARTS);
             let start = i64::try_from(start).expect("no wave begins beyond the last");
-            found.push(self.at(of, start, &of.waves.from(start))?);
+            found.push(self.at((of, like), start, &of.waves.from(start))?);
         }
         while found.len() < MOST
             && let Some(place) = widest_change(&found)
         {
             let [before, after] = [&found[place], &found[place + 1]];
             let start = before.start + (after.start - before.start) / 2;
-            let between = self.at(of, start, &of.waves.from(start))?;
+            let between = self.at((of, like), start, &of.waves.from(start))?;
             found.insert(place + 1, between);
         }
         // Between two waves there are half of each of them.
@@ -66,9 +69,14 @@ impl FieldCounter<'_> {
         Ok((with_shares(found, weight), true))
     }
 
-    fn at(&mut self, of: &AllWaves<'_>, start: i64, wave: &Wave) -> Result<At, Uncounted> {
+    fn at(
+        &mut self,
+        (of, like): (&AllWaves<'_>, &[FieldFootprint]),
+        start: i64,
+        wave: &Wave,
+    ) -> Result<At, Uncounted> {
         let items = (of.items_of)(wave);
-        let kind = self.kind(of.fields, of.like, wave, Share::ALL, items, of.sizes)?;
+        let kind = self.kind(of.fields, like, wave, Share::ALL, items, of.sizes)?;
         let bytes = kind.fields.iter().map(|field| field.wave_load + field.wave_store).sum();
         Ok(At { start, items, kind, bytes })
     }

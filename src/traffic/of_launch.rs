@@ -129,24 +129,36 @@ pub(super) fn of_fields(
     found.lines = if found.wave > Bytes::ZERO { Ratio::new(lines / found.wave) } else { Ratio::new(1.0) };
     passes(&mut found, threads, fields, &mut counts, &blocks, &wave, &sizes)?;
     found.past = nested(&wave, found.past);
-    if differ && waves.count() > 1 {
-        let all_waves =
-            AllWaves { waves: &waves, items_of: &items_of_wave, fields, like: &found.fields, sizes: &sizes };
-        let (kinds, not_all) = counts.differing(&all_waves)?;
-        (found.waves, found.blocks_sampled) = (kinds, sampled || not_all);
-    } else {
-        found.blocks_sampled = sampled;
-        for (wave, share) in unlike(&waves, &found, device, &items_of_wave) {
-            let items = items_of_wave(&wave);
-            let kind = counts.kind(fields, &found.fields, &wave, share, items, &sizes)?;
-            found.waves.push(kind);
-        }
-    }
+    let all_waves = AllWaves { waves: &waves, items_of: &items_of_wave, fields, sizes: &sizes };
+    found.blocks_sampled = counts.kinds_of_waves(&mut found, &all_waves, device, differ)? || sampled;
     found.average();
     (found.engines, found.sampled) = (counts.engines, counts.sampled);
     (found.counts, found.verified) = (counts.made, counts.verified);
     found.engines.sort_unstable();
     Ok(found)
+}
+
+impl FieldCounter<'_> {
+    /// Finds the kinds of waves where one does not stand for all. Says whether there are waves that differ from those.
+    fn kinds_of_waves(
+        &mut self,
+        found: &mut Footprints,
+        all: &AllWaves<'_>,
+        device: &Device,
+        differ: bool,
+    ) -> Result<bool, Uncounted> {
+        if differ && all.waves.count() > 1 {
+            let (kinds, not_all) = self.differing(all, &found.fields)?;
+            found.waves = kinds;
+            return Ok(not_all);
+        }
+        for (wave, share) in unlike(all.waves, found, device, all.items_of) {
+            let items = (all.items_of)(&wave);
+            let kind = self.kind(all.fields, &found.fields, &wave, share, items, all.sizes)?;
+            found.waves.push(kind);
+        }
+        Ok(false)
+    }
 }
 
 /// What is counted of one field in blocks and in a wave.

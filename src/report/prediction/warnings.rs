@@ -44,10 +44,10 @@ pub(super) fn warnings(estimator: &Estimator<'_>, p: &Summary) -> Vec<Warning> {
         let message = format!("no register count given; {ASSUMED_REGISTERS} assumed");
         add("registers-assumed", message, "launch.registers");
     }
-    if p.counting.lines_sampled {
+    if p.counting.estimated.lines {
         add("lines-sampled", "distinct lines are an estimate from samples".to_owned(), "volumes");
     }
-    if p.counting.blocks_sampled {
+    if p.counting.estimated.blocks {
         let message = "blocks differ in what they do; some blocks and waves stand for all".to_owned();
         add("blocks-sampled", message, "volumes");
     }
