@@ -79,8 +79,8 @@ def test_parameters_are_called_as_in_the_source():
     text = IF.replace("x[i]", "x[(int) m[i]]")
     assumed = wavecast.cuda.read(text, dict(n=N), device="a100", assume={6: "x[(tidx*7) % n]"})
     assert "7*tidx" in str(assumed)
-    with pytest.raises(wavecast.KernelError, match="nothing says what the parameter `a` is: give it a value in args"):
-        wavecast.cuda.read(AXPY, dict(n=N), device="a100").check()
+    # No place follows from the factor, so that nobody has to say what it is.
+    assert all(f["holds"] for f in wavecast.cuda.read(AXPY, dict(n=N), device="a100").check())
     explained = wavecast.cuda.rank(IF, dict(n=N), device="a100", branch={5: 1}).explain()
     assert str(explained).startswith(explained["sentences"][0]["text"])
 
