@@ -289,12 +289,12 @@ pub(super) const NUMBERS: [NumberColumn; 31] = [
     ("dram_fill_B", |r| number(r.volumes.dram.load.partial_store_fill)),
     ("dram_load_B", |r| number(r.volumes.dram.load.total)),
     ("dram_store_B", |r| number(r.volumes.dram.store.total)),
+    ("llc_load_B", |r| of_last_level(r, |llc| llc.load.total)),
+    ("llc_store_B", |r| of_last_level(r, |llc| llc.store.total)),
     ("pages_per_wave", |r| number(r.volumes.tlb.pages_per_wave)),
     ("blocks_per_sm", |r| significant(r.occupancy.blocks_per_sm as f64)),
     ("occupancy", |r| significant(r.occupancy.fraction.get())),
     ("waves", |r| significant(r.occupancy.waves.get())),
-    ("llc_load_B", |r| of_last_level(r, |llc| llc.load.total)),
-    ("llc_store_B", |r| of_last_level(r, |llc| llc.store.total)),
 ];
 
 /// A number of the last-level cache; nothing on devices without one.
