@@ -120,15 +120,15 @@ fn what_few_warps_alone_do_is_counted() {
         let each = 1024 / warps;
         let text = format!(
             "wavecast: 1\nkernel: alone\nfields:\n  a: {{dtype: f32, shape: [512, 8192]}}\n  \
-             b: {{dtype: f32, shape: [64, 8192]}}\ndomain: {{x: 1024}}\nbody:\n  - for: {{k: 0..199}}\n    \
-             when: (x + k) % 3 < 2\n    at: load a[x, k]\n  - for: {{k: 0..199}}\n    \
-             when: threadIdx.x < {each} && (x + k) % 5 < 2\n    at: load a[x, 200 + k]\n  - for: {{p: 0..31}}\n    \
+             b: {{dtype: f32, shape: [64, 8192]}}\ndomain: {{x: 1024}}\nbody:\n  - for: {{k: 0..59}}\n    \
+             when: (x + k) % 3 < 2\n    at: load a[x, k]\n  - for: {{k: 0..59}}\n    \
+             when: threadIdx.x < {each} && (x + k) % 5 < 2\n    at: load a[x, 60 + k]\n  - for: {{p: 0..31}}\n    \
              when: threadIdx.x % {each} / 32 == p\n    at: load b[x, p]\n"
         );
         let counts = counts(&text, [1024, 1, 1]);
         assert!(counts.sampled);
         let warps = f64::from(warps);
-        let alone = counts.instructions.iter().skip(400).filter(|alone| alone.issues.get() > 0.0);
+        let alone = counts.instructions.iter().skip(120).filter(|alone| alone.issues.get() > 0.0);
         assert_near(alone.clone().count() as f64, 32.0 / warps, 1e-6, "instructions");
         for alone in alone {
             assert_near(alone.issues.get(), warps, 1e-6, "issues");

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::often::{AroundLoop, Often};
+use super::groups::AroundLoop;
+use super::often::Often;
 use crate::ptx::read::{Event, Fragment, Reader, copies_nothing};
 use crate::ptx::syntax::{Operand, PtxInstruction, Type};
 use crate::ptx::value::Cond;

@@ -6,6 +6,8 @@ mod counters;
 mod fields;
 mod fits;
 mod flagged;
+mod groups;
+mod halving;
 mod mix;
 mod often;
 mod print;

@@ -5,12 +5,14 @@
 //! these groups lets something be done is counted by itself. Ranges of threads and iterations are halved until all in
 //! a range do the same. Where that takes too long, some are drawn at random.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use rustc_hash::FxHashMap;
 
-use crate::ptx::value::{Algebra, Atom, Cond, Interval, Point, Poly, Ranges};
+use super::groups::{AroundLoop, Group, Variable};
+use super::halving::{Halving, Places};
+use crate::ptx::value::{Algebra, Atom, Cond, Point, Poly};
 use crate::random::Random;
 
 /// Steps that halving the ranges of a group may take, and of all groups of a kernel: some thousands of threads or
@@ -23,29 +25,9 @@ const LEAST_DRAWN: u64 = 64;
 /// Conditions and loops of those that are drawn, for all groups of a kernel.
 const ALL_DRAWING: u64 = 1 << 14;
 
-/// What formulas are made of: a thread along a dimension of its block, a block along one of the grid, the counter of a
-/// loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Variable {
-    Tid(usize),
-    Ctaid(usize),
-    Counter(usize),
-}
-
-/// A loop around something: its counter goes from 0 to this.
-pub(super) struct AroundLoop<'e> {
-    counter: usize,
-    last: &'e Poly,
-    /// What the last value has in it.
-    of: Rc<[Variable]>,
-}
-
 /// How often things are done, for one kernel and launch.
 pub(super) struct Often<'r> {
-    algebra: &'r Algebra,
-    /// Threads of the grid that do anything, along each dimension.
-    threads: [i128; 3],
-    block: [i128; 3],
+    places: Places<'r>,
     /// What holds for all of these threads, and what for none.
     always: &'r [Cond],
     never: Vec<Cond>,
@@ -64,9 +46,11 @@ impl<'r> Often<'r> {
         let launch = algebra.launch;
         let threads = |d: usize| domain[d].unwrap_or(launch.block[d] * launch.grid[d]).max(1).into();
         Self {
-            algebra,
-            threads: [threads(0), threads(1), threads(2)],
-            block: launch.block.map(i128::from),
+            places: Places {
+                algebra,
+                threads: [threads(0), threads(1), threads(2)],
+                block: launch.block.map(i128::from),
+            },
             always,
             never: always.iter().map(|cond| cond.clone().not()).collect(),
             exact: true,
@@ -101,7 +85,7 @@ impl<'r> Often<'r> {
     /// The variables in a condition, in order.
     fn mentioned(&self, cond: &Cond) -> Rc<[Variable]> {
         let found = RefCell::new(Vec::new());
-        self.algebra.cond_mentions(cond, &|atom| {
+        self.places.algebra.cond_mentions(cond, &|atom| {
             match atom {
                 Atom::Tid(d) => found.borrow_mut().push(Variable::Tid(*d)),
                 Atom::Ctaid(d) => found.borrow_mut().push(Variable::Ctaid(*d)),
@@ -112,7 +96,7 @@ impl<'r> Often<'r> {
         });
         let mut found = found.into_inner();
         // The threads of a last block that is not full are not those of others.
-        for d in (0..3).filter(|d| self.threads[*d] % self.block[*d] != 0) {
+        for d in (0..3).filter(|d| self.places.threads[*d] % self.places.block[*d] != 0) {
             let both = [Variable::Tid(d), Variable::Ctaid(d)];
             if found.iter().any(|v| both.contains(v)) {
                 found.extend(both);
@@ -157,9 +141,9 @@ impl<'r> Often<'r> {
         if let Some(known) = self.groups.get(&key) {
             return *known;
         }
-        let mut halving = Halving::new(self, group, self.halving.min(HALVING));
+        let mut halving = Halving::new(self.places, group, self.halving.min(HALVING));
         let counted = halving.count();
-        self.halving -= self.halving.min(HALVING) - halving.over.left.get();
+        self.halving -= self.halving.min(HALVING) - halving.left();
         let times = counted.unwrap_or_else(|| {
             self.exact = false;
             self.drawn(group)
@@ -186,17 +170,18 @@ impl<'r> Often<'r> {
         let iterations: Vec<Vec<f64>> = group.loops.iter().map(|_| places()).collect();
         #[expect(clippy::cast_possible_truncation, reason = "a place among so many is below that")]
         let one_of = |many: i128, place: f64| ((many as f64 * place) as i128).clamp(0, many - 1);
-        let mut at = Point { counters: vec![0; self.algebra.counters()], ..Point::default() };
+        let mut at = Point { counters: vec![0; self.places.algebra.counters()], ..Point::default() };
         let mut sum = 0.0;
         for n in 0..narrow(drawn) {
             for (d, places) in threads.iter().enumerate() {
-                let thread = one_of(self.threads[d], places[n]);
+                let thread = one_of(self.places.threads[d], places[n]);
                 let small = |n: i128| i64::try_from(n).expect("a grid has fewer threads than that");
-                (at.tid[d], at.ctaid[d]) = (small(thread % self.block[d]), small(thread / self.block[d]));
+                (at.tid[d], at.ctaid[d]) =
+                    (small(thread % self.places.block[d]), small(thread / self.places.block[d]));
             }
             let mut times = 1.0;
             for (around, places) in group.loops.iter().zip(&iterations) {
-                let trips = self.algebra.value(around.last, &at) + 1;
+                let trips = self.places.algebra.value(around.last, &at) + 1;
                 if trips <= 0 {
                     times = 0.0;
                     break;
@@ -204,7 +189,7 @@ impl<'r> Often<'r> {
                 times *= trips as f64;
                 at.counters[around.counter] = one_of(trips, places[n]);
             }
-            if times > 0.0 && group.conds.iter().all(|(cond, _)| self.algebra.holds(cond, &at)) {
+            if times > 0.0 && group.conds.iter().all(|(cond, _)| self.places.algebra.holds(cond, &at)) {
                 sum += times;
             }
         }
@@ -214,186 +199,6 @@ impl<'r> Often<'r> {
 
 fn narrow(n: u64) -> usize {
     usize::try_from(n).expect("few are drawn")
-}
-
-/// Conditions and loops that have to do with the same threads and counters.
-#[derive(Default)]
-struct Group<'g, 'e> {
-    variables: Vec<Variable>,
-    conds: Vec<(&'g Cond, Rc<[Variable]>)>,
-    /// Outermost first.
-    loops: Vec<&'g AroundLoop<'e>>,
-}
-
-impl Group<'_, '_> {
-    /// All groups that have one of these variables, as one, taken out of the others.
-    fn of_all_with(variables: &[Variable], groups: &mut Vec<Self>) -> Self {
-        let mut all = Self::default();
-        all.variables.extend(variables);
-        let mut at = 0;
-        while at < groups.len() {
-            if groups[at].variables.iter().any(|v| variables.contains(v)) {
-                let one = groups.swap_remove(at);
-                all.variables.extend(one.variables);
-                all.conds.extend(one.conds);
-                all.loops.extend(one.loops);
-            } else {
-                at += 1;
-            }
-        }
-        all.variables.sort_unstable();
-        all.variables.dedup();
-        all
-    }
-
-    /// Whether it has to do with threads or blocks along a dimension.
-    fn has_dimension(&self, d: usize) -> bool {
-        self.variables.contains(&Variable::Tid(d)) || self.variables.contains(&Variable::Ctaid(d))
-    }
-}
-
-/// Counting what a group lets be done, by halving ranges.
-struct Halving<'h, 'g, 'e> {
-    algebra: &'h Algebra,
-    group: &'h Group<'g, 'e>,
-    /// Of each condition, how many of the loops have to be entered before it can be looked at.
-    behind: Vec<usize>,
-    threads: [i128; 3],
-    block: [i128; 3],
-    over: Ranges,
-    /// How much of the ranges is done: halves of them count as half.
-    done: f64,
-    /// What is left of the steps when it is looked whether the others will do.
-    look: u64,
-}
-
-impl<'h, 'g, 'e> Halving<'h, 'g, 'e> {
-    fn new(often: &'h Often<'_>, group: &'h Group<'g, 'e>, steps: u64) -> Self {
-        let behind = |of: &[Variable]| {
-            let last = group.loops.iter().rposition(|l| of.contains(&Variable::Counter(l.counter)));
-            last.map_or(0, |at| at + 1)
-        };
-        Self {
-            algebra: often.algebra,
-            group,
-            behind: group.conds.iter().map(|(_, of)| behind(of)).collect(),
-            threads: often.threads,
-            block: often.block,
-            over: Ranges {
-                tid: [(0, 0); 3],
-                ctaid: [(0, 0); 3],
-                counters: vec![(0, 0); often.algebra.counters()],
-                left: Cell::new(steps),
-            },
-            done: 0.0,
-            look: steps - steps / 4,
-        }
-    }
-
-    /// How often a thread does something on average; none where the steps do not suffice.
-    fn count(&mut self) -> Option<f64> {
-        let dimensions: Vec<usize> = (0..3).filter(|d| self.group.has_dimension(*d)).collect();
-        let all: f64 = dimensions.iter().map(|d| self.threads[*d] as f64).product();
-        let open: Vec<usize> = (0..self.group.conds.len()).collect();
-        Some(self.along(&dimensions, &open, 1.0)? / all)
-    }
-
-    /// The sum over all threads along these dimensions: those of full blocks, and those of the last one.
-    fn along(&mut self, dimensions: &[usize], open: &[usize], share: f64) -> Option<f64> {
-        let Some((&d, others)) = dimensions.split_first() else { return self.sum(open, 0, share) };
-        let (full, rest) = (self.threads[d] / self.block[d], self.threads[d] % self.block[d]);
-        let share = if full > 0 && rest > 0 { share / 2.0 } else { share };
-        let mut sum = 0.0;
-        if full > 0 {
-            (self.over.ctaid[d], self.over.tid[d]) = ((0, full - 1), (0, self.block[d] - 1));
-            sum += self.along(others, open, share)?;
-        }
-        if rest > 0 {
-            (self.over.ctaid[d], self.over.tid[d]) = ((full, full), (0, rest - 1));
-            sum += self.along(others, open, share)?;
-        }
-        Some(sum)
-    }
-
-    /// The sum over the ranges, of loops from the `entered`th on inwards; the `open` conditions are not known to hold in
-    /// all of them. The ranges are this share of all.
-    fn sum(&mut self, open: &[usize], entered: usize, share: f64) -> Option<f64> {
-        let left = self.over.left.get().checked_sub(1 + open.len() as u64)?;
-        self.over.left.set(left);
-        if left < self.look {
-            self.look = 0;
-            // With four times as many steps it would not come to its end.
-            if self.done < 1.0 / 16.0 {
-                return None;
-            }
-        }
-        let group = self.group;
-        let mut undecided = Vec::new();
-        for &at in open {
-            let looked_at = self.behind[at] <= entered;
-            match looked_at.then(|| self.algebra.settled(group.conds[at].0, &self.over)).flatten() {
-                Some(true) => {}
-                Some(false) => return Some(self.ended(0.0, share)),
-                None => undecided.push(at),
-            }
-        }
-        if self.over.left.get() == 0 {
-            return None;
-        }
-        if let Some(&at) = undecided.iter().find(|at| self.behind[**at] <= entered) {
-            return self.halved(&group.conds[at].1, &undecided, entered, share);
-        }
-        let Some(around) = group.loops.get(entered) else { return Some(self.ended(self.volume(), share)) };
-        let (least, most) = self.algebra.range_in(around.last, &self.over);
-        if most < 0 {
-            return Some(self.ended(0.0, share));
-        }
-        if least < most {
-            return self.halved(&around.of, &undecided, entered, share);
-        }
-        self.over.counters[around.counter] = (0, most);
-        self.sum(&undecided, entered + 1, share)
-    }
-
-    /// The sum over ranges of which it is known.
-    fn ended(&mut self, sum: f64, share: f64) -> f64 {
-        self.done += share;
-        sum
-    }
-
-    /// The sum over both halves of the widest range of these variables.
-    fn halved(&mut self, variables: &[Variable], open: &[usize], entered: usize, share: f64) -> Option<f64> {
-        let width = |(low, high): Interval| high - low;
-        let widest = variables.iter().copied().max_by_key(|v| width(*self.range(*v)))?;
-        let (low, high) = *self.range(widest);
-        if low == high {
-            return None;
-        }
-        let middle = low + (high - low) / 2;
-        *self.range(widest) = (low, middle);
-        let below = self.sum(open, entered, share / 2.0)?;
-        *self.range(widest) = (middle + 1, high);
-        let above = self.sum(open, entered, share / 2.0)?;
-        *self.range(widest) = (low, high);
-        Some(below + above)
-    }
-
-    fn range(&mut self, variable: Variable) -> &mut Interval {
-        match variable {
-            Variable::Tid(d) => &mut self.over.tid[d],
-            Variable::Ctaid(d) => &mut self.over.ctaid[d],
-            Variable::Counter(n) => &mut self.over.counters[n],
-        }
-    }
-
-    /// How many threads and iterations the ranges have.
-    fn volume(&self) -> f64 {
-        let over = &self.over;
-        let width = |(low, high): Interval| (high - low + 1) as f64;
-        let dimensions = (0..3).filter(|d| self.group.has_dimension(*d));
-        let threads: f64 = dimensions.map(|d| width(over.tid[d]) * width(over.ctaid[d])).product();
-        threads * self.group.loops.iter().map(|l| width(over.counters[l.counter])).product::<f64>()
-    }
 }
 
 #[cfg(test)]
