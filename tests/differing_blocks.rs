@@ -131,6 +131,18 @@ fn place(coord: wavecast::expr::Coord, block: [i64; 3], thread: [i64; 3]) -> Opt
     }
 }
 
+/// Work at two ends of a grid, most of whose blocks have none, and of which one half does more.
+#[test]
+fn few_blocks_with_work_stand_for_themselves() {
+    let ends = "x < 16 || x >= 1008";
+    let body = format!(
+        "[{{at: 'load a[x + 1024*y]', when: '{ends}'}}, {{at: 'load a[x + 1024*y + 2000000]', when: '({ends}) && y < 512'}}]"
+    );
+    let case = Case::new(SQUARE, &body, [4, 16, 1]);
+    let (found, [of_blocks, _]) = (case.found(), case.all());
+    assert_near(found.fields[0].mean_block_load.get(), of_blocks, 0.01, "blocks");
+}
+
 /// Blocks at the edges alone do something else: the one in the middle stands for all, and the output says nothing of samples.
 #[test]
 fn few_blocks_that_differ_are_left_to_the_others() {

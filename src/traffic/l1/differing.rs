@@ -37,15 +37,35 @@ pub fn differing(
     let prepared = Prepared::new(program);
     let by_place = ByPlace::of_conditions(launch, program, &prepared);
     let inside = inside(kernel, launch, program, &working.blocks);
-    match by_place.ok().and_then(|by_place| Some((by_place.kinds(&inside)?, by_place))) {
-        Some((kinds, _)) if is_one_kind(&kinds) => None,
-        Some((_, mut by_place)) => {
-            by_place.add_ends(kernel, launch, program).ok()?;
-            let kinds = by_place.kinds(&working.blocks)?;
-            Some(Differing::Boxes(boxes(&kinds, working)))
-        }
-        None => sampled(kernel, launch, program, working),
+    let Some((kinds, mut by_place)) =
+        by_place.ok().and_then(|by_place| Some((by_place.kinds(&inside)?, by_place)))
+    else {
+        return sampled(kernel, launch, program, working);
+    };
+    // Where most blocks do nothing, it is the few that matter.
+    let least = if is_busy(launch, program, usual(&kinds)) { LITTLE } else { 0.0 };
+    if kinds.iter().all(|along| large(along, least).len() == 1) {
+        return None;
     }
+    by_place.add_ends(kernel, launch, program).ok()?;
+    let boxes = boxes(&by_place.kinds(&working.blocks)?, working, least);
+    Some(if boxes.is_empty() { all_over(working) } else { Differing::Boxes(boxes) })
+}
+
+/// A block of the kind of which there are most.
+fn usual(kinds: &[Vec<SamePlaces>; 3]) -> BlockIndex {
+    BlockIndex::along(|d| {
+        let most = kinds[d].iter().max_by_key(|kind| kind.count());
+        most.map_or(0, |kind| i64::midpoint(kind.longest()[0], kind.longest()[1] - 1))
+    })
+}
+
+/// Whether a block may access anything.
+fn is_busy(launch: &Launch, program: &Program<i64>, block: BlockIndex) -> bool {
+    let may =
+        |cond: Option<&Cond<i64>>| cond.is_none_or(|cond| decided(launch, &[], block, cond) != Some(false));
+    program.items.iter().any(|item| may(item.guard.as_ref()))
+        && program.instructions.iter().any(|instruction| may(instruction.when.as_ref()))
 }
 
 /// The blocks that the domain does not cut, or all where it cuts even the first.
@@ -79,12 +99,12 @@ fn conditions(program: &Program<i64>) -> Vec<&Cond<i64>> {
     all
 }
 
-/// The kinds along a dimension that matter, with their shares: those of others are theirs.
-fn large(kinds: &[SamePlaces]) -> Vec<([i64; 2], f64)> {
+/// The kinds along a dimension with at least such a share of the blocks, and their shares: those of others are theirs.
+fn large(kinds: &[SamePlaces], least: f64) -> Vec<([i64; 2], f64)> {
     let all: i64 = kinds.iter().map(SamePlaces::count).sum();
     let share = |kind: &SamePlaces| kind.count() as f64 / all.max(1) as f64;
     let mut large: Vec<_> =
-        kinds.iter().filter(|kind| share(kind) >= LITTLE).map(|k| (k.longest(), share(k))).collect();
+        kinds.iter().filter(|kind| share(kind) >= least).map(|k| (k.longest(), share(k))).collect();
     if large.is_empty() {
         // Many small kinds: the largest of them stands for all.
         large.extend(kinds.iter().max_by_key(|kind| kind.count()).map(|kind| (kind.longest(), 1.0)));
@@ -96,13 +116,9 @@ fn large(kinds: &[SamePlaces]) -> Vec<([i64; 2], f64)> {
     large
 }
 
-fn is_one_kind(kinds: &[Vec<SamePlaces>; 3]) -> bool {
-    kinds.iter().all(|along| large(along).len() == 1)
-}
-
 /// Boxes of blocks that do the same and have work, those first of which there are most.
-fn boxes(kinds: &[Vec<SamePlaces>; 3], working: &Working<'_>) -> Vec<(BlockBox, Share)> {
-    let [along_x, along_y, along_z] = [0, 1, 2].map(|d| large(&kinds[d]));
+fn boxes(kinds: &[Vec<SamePlaces>; 3], working: &Working<'_>, least: f64) -> Vec<(BlockBox, Share)> {
+    let [along_x, along_y, along_z] = [0, 1, 2].map(|d| large(&kinds[d], least));
     let mut found: Vec<(BlockBox, f64)> = Vec::new();
     for z in &along_z {
         for y in &along_y {
@@ -132,7 +148,8 @@ fn sampled(
     working: &Working<'_>,
 ) -> Option<Differing> {
     let inside = inside(kernel, launch, program, &working.blocks);
-    let some = working.evenly(MOST_SAMPLED);
+    let found = all_over(working);
+    let Differing::Sampled(some, not_all) = &found else { return None };
     let is_inside = |block: &BlockIndex| (0..3).all(|d| block[d] < inside.to[d]);
     let inside: Vec<_> = some.iter().filter(|block| is_inside(block)).collect();
     let mut kinds: Vec<(Decisions, usize)> = Vec::new();
@@ -144,10 +161,14 @@ fn sampled(
         }
     }
     let usual = kinds.iter().map(|kind| kind.1).max()?;
-    let not_all = working.blocks.count() > MOST_SAMPLED;
     // One of some may be one of few.
-    let others = (inside.len() - usual).saturating_sub(usize::from(not_all));
-    (others as f64 >= LITTLE * inside.len() as f64).then_some(Differing::Sampled(some, not_all))
+    let others = (inside.len() - usual).saturating_sub(usize::from(*not_all));
+    (others as f64 >= LITTLE * inside.len() as f64).then_some(found)
+}
+
+/// Blocks with work from all of the grid.
+fn all_over(working: &Working<'_>) -> Differing {
+    Differing::Sampled(working.evenly(MOST_SAMPLED), working.blocks.count() > MOST_SAMPLED)
 }
 
 /// What a block decides.
@@ -161,29 +182,45 @@ struct Decisions {
 
 impl Decisions {
     fn new(launch: &Launch, program: &Program<i64>, block: BlockIndex) -> Self {
-        let shape = launch.candidate.block();
-        let within = |variables: &[Option<(i64, i64)>], coord| match coord {
-            Coord::ThreadIdx(d) => Some((0, shape[d.index()] - 1)),
-            Coord::BlockIdx(d) => Some((block[d.index()], block[d.index()])),
-            // Loops come after those around them.
-            Coord::Loop(id) => *variables.get(usize::from(id.0))?,
-            Coord::Axis(_) | Coord::Thread(_) => None,
-        };
         let mut variables: Vec<Option<(i64, i64)>> = Vec::with_capacity(program.loops.len());
         let mut distances = Vec::with_capacity(program.loops.len());
         for of_loop in &program.loops {
-            let of = |form: &Form<i64>| form.interval(&|c| within(&variables, c));
+            let of = |form: &Form<i64>| form.interval(&|c| within(launch, &variables, block, c));
             let distance = of_loop.to.minus(&of_loop.from).ok();
             distances.push(distance.and_then(|distance| of(&distance)));
             let values = of(&of_loop.from).zip(of(&of_loop.to));
             variables.push(values.map(|(from, to)| (from.0.min(to.0), from.1.max(to.1))));
         }
-        // What is decided must not depend on how a condition is written: where intervals do not tell, threads are asked.
-        let decided = |cond: &Cond<i64>| {
-            let by_intervals = cond.decided(&|c| within(&variables, c));
-            by_intervals.or_else(|| uniform::held(cond, Extents::from(*shape), &[block]))
-        };
+        let decided = |cond: &Cond<i64>| decided(launch, &variables, block, cond);
         let conditions = conditions(program).into_iter().map(decided).collect();
         Self { conditions, distances }
     }
+}
+
+/// Where a coordinate lies in a block; `variables` are those of loops.
+fn within(
+    launch: &Launch,
+    variables: &[Option<(i64, i64)>],
+    block: BlockIndex,
+    coord: Coord,
+) -> Option<(i64, i64)> {
+    match coord {
+        Coord::ThreadIdx(d) => Some((0, launch.candidate.block()[d.index()] - 1)),
+        Coord::BlockIdx(d) => Some((block[d.index()], block[d.index()])),
+        // Loops come after those around them.
+        Coord::Loop(id) => *variables.get(usize::from(id.0))?,
+        Coord::Axis(_) | Coord::Thread(_) => None,
+    }
+}
+
+/// Whether a condition holds in all threads of a block or in none. What is decided must not depend on how it is written:
+/// where intervals do not tell, threads are asked.
+fn decided(
+    launch: &Launch,
+    variables: &[Option<(i64, i64)>],
+    block: BlockIndex,
+    cond: &Cond<i64>,
+) -> Option<bool> {
+    let by_intervals = cond.decided(&|c| within(launch, variables, block, c));
+    by_intervals.or_else(|| uniform::held(cond, Extents::from(*launch.candidate.block()), &[block]))
 }
