@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use super::cuts::{factor, leaves};
+use super::cuts::leaves;
 use super::query::{CoordRange, Piece};
 use crate::effort::spend_on;
-use crate::expr::{Cond, Coord, Excess, Form};
+use crate::expr::{Cond, Excess, Form, Term};
 
 /// Steps for looking at a pair of variables in a part of a form.
 const STEPS_OF_PART: u64 = 4;
@@ -19,67 +19,112 @@ pub(super) fn continued(piece: &Piece) -> Option<Piece> {
     }
     let parts = piece.address.size() + piece.when.as_ref().map_or(0, Cond::size);
     spend_on(parts, STEPS_OF_PART * (piece.ranges.len() * piece.ranges.len()) as u64).ok()?;
-    let mut found: Option<Piece> = None;
-    while let Some(fewer) = with_two_as_one(found.as_ref().unwrap_or(piece)) {
-        found = Some(fewer);
+    let mut kept: Vec<CoordRange> = piece.ranges.to_vec();
+    let mut sums = Sums::new(piece);
+    while let Some((one, other, range)) = sums.two_as_one(&kept) {
+        kept[one] = range;
+        kept.remove(other);
+        sums.without(other);
     }
-    found
-}
-
-fn with_two_as_one(piece: &Piece) -> Option<Piece> {
-    let ranges = &piece.ranges;
-    ranges.iter().find_map(|one| {
-        let mut others = ranges.iter().filter(|other| other.0 != one.0);
-        others.find_map(|other| as_one(piece, *one, *other))
-    })
-}
-
-/// A piece in which `one` goes on where `other` begins again.
-fn as_one(piece: &Piece, one: CoordRange, other: CoordRange) -> Option<Piece> {
-    let mut times = None;
-    let mut forms = vec![&*piece.address];
-    forms.extend(piece.when.iter().flat_map(leaves));
-    for form in forms {
-        continues(form, one.0, other.0, &mut times)?;
-    }
-    let times = times?;
-    let count = one.2.checked_sub(one.1)?.checked_add(1)?;
-    // Further apart they would leave out values.
-    if times > count {
+    if kept.len() == piece.ranges.len() {
         return None;
     }
-    let end = |of_one: i64, of_other: i64| of_other.checked_mul(times)?.checked_add(of_one);
-    let range = (one.0, end(one.1, other.1)?, end(one.2, other.2)?);
-    let left = piece.ranges.iter().filter(|r| r.0 != other.0);
-    let ranges = left.map(|r| if r.0 == one.0 { range } else { *r }).collect();
+    // The ones that are left count for the others, which stand still.
+    let is_left = |coord| kept.iter().any(|range| range.0 == coord);
     let without = |form: &Form<i64>| -> Result<Form<i64>, Excess> {
-        form.substitute(&|c| (c == other.0).then(|| Form::int(0)))
+        form.substitute(&|c| (!is_left(c) && piece.ranges.iter().any(|r| r.0 == c)).then(|| Form::int(0)))
     };
     let address = Arc::new(without(&piece.address).ok()?);
     let when = piece.when.as_ref().map(|when| when.changed(&without)).transpose().ok()?;
-    Some(Piece { ranges, when, address, ..piece.clone() })
+    Some(Piece { ranges: kept.into(), when, address, ..piece.clone() })
 }
 
-/// Finds by how much of `one` a step of `other` goes on; `None` where that is not the same everywhere.
-fn continues(form: &Form<i64>, one: Coord, other: Coord, times: &mut Option<i64>) -> Option<()> {
-    let factors = [factor(form, one), factor(form, other)];
-    if factors != [0, 0] {
-        let [of_one, of_other] = factors;
-        let goes_on = if of_one == 0 { None } else { of_other.checked_div(of_one) }?;
-        if goes_on < 1 || of_one.checked_mul(goes_on) != Some(of_other) || times.is_some_and(|t| t != goes_on)
-        {
-            return None;
+/// How far each sum in the address and the condition of a piece moves with each variable.
+struct Sums {
+    variables: usize,
+    /// One sum after the other.
+    factors: Vec<i64>,
+}
+
+impl Sums {
+    fn new(piece: &Piece) -> Self {
+        let mut sums = Self { variables: piece.ranges.len(), factors: Vec::with_capacity(64) };
+        sums.add(&piece.address, &piece.ranges);
+        for form in piece.when.iter().flat_map(leaves) {
+            sums.add(form, &piece.ranges);
         }
-        *times = Some(goes_on);
+        sums
     }
-    let mut parts = form.terms().iter().flat_map(|(term, _)| term.parts());
-    parts.try_for_each(|part| continues(part, one, other, times))
+
+    /// Adds a form and those within it, where they move.
+    fn add(&mut self, form: &Form<i64>, ranges: &[CoordRange]) {
+        let begin = self.factors.len();
+        for (term, factor) in form.terms() {
+            if let Term::Coord(coord) = term
+                && let Some(at) = ranges.iter().position(|range| range.0 == *coord)
+            {
+                self.factors.resize(begin + self.variables, 0);
+                self.factors[begin + at] = *factor;
+            }
+        }
+        for part in form.terms().iter().flat_map(|(term, _)| term.parts()) {
+            self.add(part, ranges);
+        }
+    }
+
+    /// A variable that goes on where another begins again, the other one, and the range of both.
+    fn two_as_one(&self, ranges: &[CoordRange]) -> Option<(usize, usize, CoordRange)> {
+        let pairs = (0..ranges.len()).flat_map(|one| (0..ranges.len()).map(move |other| (one, other)));
+        pairs.filter(|(one, other)| one != other).find_map(|(one, other)| {
+            let times = self.continues(one, other)?;
+            let (coord, first, last) = ranges[one];
+            let count = last.checked_sub(first)?.checked_add(1)?;
+            // Further apart they would leave out values.
+            if times > count {
+                return None;
+            }
+            let end = |of_one: i64, of_other: i64| of_other.checked_mul(times)?.checked_add(of_one);
+            Some((one, other, (coord, end(first, ranges[other].1)?, end(last, ranges[other].2)?)))
+        })
+    }
+
+    /// By how much of `one` a step of `other` goes on; `None` where that is not the same everywhere.
+    fn continues(&self, one: usize, other: usize) -> Option<i64> {
+        let mut times = None;
+        for sum in self.factors.chunks_exact(self.variables) {
+            let [of_one, of_other] = [sum[one], sum[other]];
+            if [of_one, of_other] == [0, 0] {
+                continue;
+            }
+            let goes_on = match times {
+                Some(times) => times,
+                None if of_one == 0 => return None,
+                None => of_other.checked_div(of_one).filter(|&goes_on| goes_on > 0)?,
+            };
+            if of_one.checked_mul(goes_on) != Some(of_other) {
+                return None;
+            }
+            times = Some(goes_on);
+        }
+        times
+    }
+
+    /// Leaves out a variable that others count for.
+    fn without(&mut self, variable: usize) {
+        let mut at = 0;
+        let variables = self.variables;
+        self.factors.retain(|_| {
+            at += 1;
+            (at - 1) % variables != variable
+        });
+        self.variables -= 1;
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::{Dim, LoopId};
+    use crate::expr::{Coord, Dim, LoopId};
 
     const X: Coord = Coord::ThreadIdx(Dim::X);
     const Y: Coord = Coord::ThreadIdx(Dim::Y);
