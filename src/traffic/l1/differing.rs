@@ -12,6 +12,8 @@ use crate::space::{BlockIndex, Extents};
 
 /// Blocks of which so small a share does something else are left to the others.
 const LITTLE: f64 = 0.03;
+/// Where so small a share of all threads does something else, one kind of block does for all.
+const LITTLE_DONE: f64 = 0.005;
 /// Of so many blocks those with work stand for all where kinds of them cannot be told apart.
 const MOST_SAMPLED: i64 = 32;
 
@@ -44,7 +46,7 @@ pub fn differing(
     };
     // Where most blocks do nothing, it is the few that matter.
     let least = if is_busy(launch, program, usual(&kinds)) { LITTLE } else { 0.0 };
-    if kinds.iter().all(|along| large(along, least).len() == 1) {
+    if (0..3).all(|d| are_alike(&by_place, d, &kinds[d], least)) {
         return None;
     }
     by_place.add_ends(kernel, launch, program).ok()?;
@@ -56,8 +58,22 @@ pub fn differing(
 fn usual(kinds: &[Vec<SamePlaces>; 3]) -> BlockIndex {
     BlockIndex::along(|d| {
         let most = kinds[d].iter().max_by_key(|kind| kind.count());
-        most.map_or(0, |kind| i64::midpoint(kind.longest()[0], kind.longest()[1] - 1))
+        most.map_or(0, |kind| middle(kind.longest()))
     })
+}
+
+fn middle([from, to]: [i64; 2]) -> i64 {
+    i64::midpoint(from, to - 1)
+}
+
+/// Whether along a dimension one kind does for all: others have few blocks, or few of their threads do something else.
+fn are_alike(by_place: &ByPlace, d: usize, kinds: &[SamePlaces], least: f64) -> bool {
+    let large = large(kinds, least);
+    let Some(usual) = large.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { return true };
+    let differ = |(places, share): &([i64; 2], f64)| {
+        share * by_place.difference(d, [middle(*places), middle(usual.0)])
+    };
+    large.len() == 1 || least > 0.0 && large.iter().map(differ).sum::<f64>() < LITTLE_DONE
 }
 
 /// Whether a block may access anything.

@@ -139,6 +139,15 @@ impl Moving {
         let moved = self.by.checked_mul(block)?;
         Some([self.low.checked_add(moved)?, self.high.checked_add(moved)?])
     }
+
+    /// In which shares of the threads of a block it is above zero and zero, if each number between the two is as frequent.
+    fn shares(self, block: i64) -> Option<[f64; 2]> {
+        let [low, high] = self.at(block)?;
+        let values = high as f64 - low as f64 + 1.0;
+        let above = (high as f64).min(values).max(0.0);
+        let zero = if low <= 0 && high >= 0 { 1.0 } else { 0.0 };
+        Some([above / values, zero / values])
+    }
 }
 
 /// What decides along one dimension.
@@ -249,6 +258,26 @@ impl ByPlace {
         let number: usize = kinds.iter().map(Vec::len).product();
         (number <= MOST_KINDS).then_some(kinds)
     }
+
+    /// The share of a block's threads, about and at most, that do something else at one place along a dimension than at
+    /// another.
+    pub(super) fn difference(&self, d: usize, [one, other]: [i64; 2]) -> f64 {
+        let along = &self.along[d];
+        let iterations = |place: i64| along.loops.iter().map(move |of_loop| longest(of_loop, place));
+        if !iterations(one).eq(iterations(other)) {
+            return 1.0;
+        }
+        let of_form = |moving: &Moving| {
+            let [[above, zero], others] = [moving.shares(one)?, moving.shares(other)?];
+            Some((above - others[0]).abs().max((zero - others[1]).abs()))
+        };
+        along.compared.iter().map(|moving| of_form(moving).unwrap_or(1.0)).fold(0.0, f64::max)
+    }
+}
+
+/// How often a loop runs at a place, in the threads in which it runs longest.
+fn longest(([from, to], step): &([Moving; 2], i64), place: i64) -> Option<i64> {
+    repeated::iterations(from.at(place)?[0], to.at(place)?[1], *step)
 }
 
 impl AlongOne {
