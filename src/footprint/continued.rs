@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::cuts::leaves;
 use super::query::{CoordRange, Piece};
 use crate::effort::spend_on;
-use crate::expr::{Cond, Excess, Form, Term};
+use crate::expr::{Cond, Form, Term};
 
 /// Steps for looking at a pair of variables in a part of a form.
 const STEPS_OF_PART: u64 = 4;
@@ -31,9 +31,8 @@ pub(super) fn continued(piece: &Piece) -> Option<Piece> {
     }
     // The ones that are left count for the others, which stand still.
     let is_left = |coord| kept.iter().any(|range| range.0 == coord);
-    let without = |form: &Form<i64>| -> Result<Form<i64>, Excess> {
-        form.substitute(&|c| (!is_left(c) && piece.ranges.iter().any(|r| r.0 == c)).then(|| Form::int(0)))
-    };
+    let stands = |coord| !is_left(coord) && piece.ranges.iter().any(|range| range.0 == coord);
+    let without = |form: &Form<i64>| form.rename(&|coord| (!stands(coord)).then_some(coord));
     let address = Arc::new(without(&piece.address).ok()?);
     let when = piece.when.as_ref().map(|when| when.changed(&without)).transpose().ok()?;
     Some(Piece { ranges: kept.into(), when, address, ..piece.clone() })

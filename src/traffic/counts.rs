@@ -188,23 +188,38 @@ impl FieldCounter<'_> {
         Ok(sum)
     }
 
+    /// What a wave loads and stores of one field, of as many as are like it.
+    pub(super) fn loads_and_stores(
+        &mut self,
+        field: &TouchedField,
+        wave: &Wave,
+        sizes: &Sizes,
+    ) -> Result<[Bytes<PerWave>; 2], Uncounted> {
+        let before = [self.made, self.verified];
+        let load = self.bytes(field.fetched(), &wave.blocks, sizes.fetch)?;
+        let store = if field.is_in_place() {
+            self.known_again(2, before);
+            load
+        } else {
+            self.bytes(&field.stores, &wave.blocks, sizes.fetch)?
+        };
+        Ok([load, store].map(Bytes::new))
+    }
+
     pub(super) fn wave(
         &mut self,
         field: &TouchedField,
         wave: &Wave,
         sizes: &Sizes,
     ) -> Result<OfWave, Uncounted> {
-        let before = [self.made, self.verified];
+        let [load, store] = self.loads_and_stores(field, wave, sizes)?;
+        let mut found = OfWave { load, store, ..OfWave::default() };
         let of_wave = |counter: &mut Self, touched: &FieldTouches| {
             counter.bytes(touched, &wave.blocks, sizes.fetch).map(Bytes::new)
         };
-        let load = of_wave(self, field.fetched())?;
-        let mut found = OfWave { load, ..OfWave::default() };
         if field.is_in_place() {
-            self.known_again(2, before);
-            (found.store, found.all) = (load, load);
+            found.all = load;
         } else {
-            found.store = of_wave(self, &field.stores)?;
             found.all = match (field.fetched().is_empty(), field.stores.is_empty()) {
                 (_, true) => found.load,
                 (true, _) => found.store,

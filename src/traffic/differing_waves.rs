@@ -24,13 +24,24 @@ pub(super) struct AllWaves<'a> {
     pub(super) sizes: &'a Sizes,
 }
 
-/// A wave that was counted, and where it begins.
+/// A wave that was looked at.
 struct At {
+    /// Where it begins.
     start: i64,
+    wave: Wave,
     items: ItemCount<PerWave>,
-    kind: WaveKind,
-    /// What it touches.
+    /// What it loads and stores of each field.
+    touched: Vec<[Bytes<PerWave>; 2]>,
+    /// The same of all of them.
     bytes: Bytes<PerItem>,
+}
+
+impl At {
+    /// Whether there is nothing else in a wave than in another, as far as one looked at them.
+    fn is_like(&self, other: &Self) -> bool {
+        let begins = |at: &Self| [0, 1, 2].map(|set| at.wave.before[set].blocks.is_empty());
+        self.items == other.items && self.touched == other.touched && begins(self) == begins(other)
+    }
 }
 
 impl FieldCounter<'_> {
@@ -42,43 +53,68 @@ impl FieldCounter<'_> {
         like: &[FieldFootprint],
     ) -> Result<(Vec<WaveKind>, bool), Uncounted> {
         if let Some(few) = of.waves.up_to(ALL) {
-            let all = few.iter().map(|wave| self.at((of, like), 0, wave)).collect::<Result<Vec<_>, _>>()?;
-            return Ok((with_shares(all, |_| 1.0), false));
+            let items: Vec<_> = few.iter().map(|wave| (of.items_of)(wave)).collect();
+            let all = items.iter().sum::<ItemCount<_>>();
+            let of_wave = |(wave, &items)| {
+                self.kind(of.fields, like, wave, Share::new(items / all), items, of.sizes)
+            };
+            return Ok((few.iter().zip(&items).map(of_wave).collect::<Result<_, _>>()?, false));
         }
+        let found = self.spread_over(of)?;
+        let mut kinds = Vec::new();
+        for alike in found.chunk_by(|(one, _), (other, _)| one.is_like(other)) {
+            let share = alike.iter().map(|(_, share)| *share).sum();
+            let At { wave, items, .. } = &alike[alike.len() / 2].0;
+            kinds.push(self.kind(of.fields, like, wave, share, *items, of.sizes)?);
+        }
+        Ok((kinds, true))
+    }
+
+    /// Waves from all of the grid, more of them where what they touch changes, and the share of the work items for which
+    /// each stands.
+    fn spread_over(&mut self, of: &AllWaves<'_>) -> Result<Vec<(At, Share)>, Uncounted> {
         let last = of.waves.last_start();
         let mut found: Vec<At> = Vec::with_capacity(MOST);
         for part in 0..=PARTS {
             let start = i128::from(last) * i128::from(part) / i128::from(PARTS);
             let start = i64::try_from(start).expect("no wave begins beyond the last");
-            found.push(self.at((of, like), start, &of.waves.from(start))?);
+            found.push(self.at(of, start)?);
         }
         while found.len() < MOST
             && let Some(place) = widest_change(&found)
         {
             let [before, after] = [&found[place], &found[place + 1]];
             let start = before.start + (after.start - before.start) / 2;
-            let between = self.at((of, like), start, &of.waves.from(start))?;
+            let between = self.at(of, start)?;
             found.insert(place + 1, between);
         }
         // Between two waves there are half of each of them.
-        let starts: Vec<i64> = found.iter().map(|at| at.start).collect();
-        let weight = |place: usize| {
-            let (before, after) = (place.saturating_sub(1), (place + 1).min(starts.len() - 1));
-            (starts[after] - starts[before]) as f64
-        };
-        Ok((with_shares(found, weight), true))
+        let items: Vec<f64> = (0..found.len())
+            .map(|place| {
+                let (before, after) = (place.saturating_sub(1), (place + 1).min(found.len() - 1));
+                (found[after].start - found[before].start) as f64 * found[place].items.get()
+            })
+            .collect();
+        let all: f64 = items.iter().sum();
+        Ok(found.into_iter().zip(items.iter().map(|items| Share::new(items / all))).collect())
     }
 
-    fn at(
-        &mut self,
-        (of, like): (&AllWaves<'_>, &[FieldFootprint]),
-        start: i64,
-        wave: &Wave,
-    ) -> Result<At, Uncounted> {
-        let items = (of.items_of)(wave);
-        let kind = self.kind(of.fields, like, wave, Share::ALL, items, of.sizes)?;
-        let bytes = kind.fields.iter().map(|field| field.wave_load + field.wave_store).sum();
-        Ok(At { start, items, kind, bytes })
+    /// Looks at the wave that begins somewhere.
+    fn at(&mut self, of: &AllWaves<'_>, start: i64) -> Result<At, Uncounted> {
+        let wave = of.waves.from(start);
+        let items = (of.items_of)(&wave);
+        let mut touched: Vec<[Bytes<PerWave>; 2]> = Vec::with_capacity(of.fields.len());
+        for field in of.fields {
+            touched.push(match field.like {
+                Some(place) => touched[place],
+                None => self.loads_and_stores(field, &wave, of.sizes)?,
+            });
+        }
+        let of_field = |(field, touched): (&TouchedField, &[Bytes<PerWave>; 2])| {
+            (touched[0] + touched[1]).per_item(items) * field.times()
+        };
+        let bytes = of.fields.iter().zip(&touched).map(of_field).sum();
+        Ok(At { start, wave, items, touched, bytes })
     }
 }
 
@@ -94,13 +130,4 @@ fn widest_change(found: &[At]) -> Option<usize> {
     };
     let widest = (0..found.len() - 1).max_by(|&a, &b| change(a).total_cmp(&change(b)))?;
     (change(widest) > LITTLE && found[widest + 1].start - found[widest].start > 1).then_some(widest)
-}
-
-/// Waves of which each stands for as many as its weight says.
-fn with_shares(found: Vec<At>, weight: impl Fn(usize) -> f64) -> Vec<WaveKind> {
-    let items: Vec<f64> =
-        found.iter().enumerate().map(|(place, at)| weight(place) * at.items.get()).collect();
-    let all: f64 = items.iter().sum();
-    let of = found.into_iter().zip(items);
-    of.map(|(at, items)| WaveKind { share: Share::new(items / all), ..at.kind }).collect()
 }

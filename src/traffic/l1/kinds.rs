@@ -132,6 +132,8 @@ struct Moving {
     low: i64,
     high: i64,
     by: i64,
+    /// Whether it follows from loops, too, and not from the thread alone.
+    in_loops: bool,
 }
 
 impl Moving {
@@ -140,9 +142,14 @@ impl Moving {
         Some([self.low.checked_add(moved)?, self.high.checked_add(moved)?])
     }
 
-    /// In which shares of the threads of a block it is above zero and zero, if each number between the two is as frequent.
+    /// In which shares of the threads of a block it is above zero and zero, if each number between the two is as frequent;
+    /// `None` where that is not known.
     fn shares(self, block: i64) -> Option<[f64; 2]> {
         let [low, high] = self.at(block)?;
+        let is_decided = low > 0 || high < 0 || [low, high] == [0, 0];
+        if self.in_loops && !is_decided {
+            return None;
+        }
         let values = high as f64 - low as f64 + 1.0;
         let above = (high as f64).min(values).max(0.0);
         let zero = if low <= 0 && high >= 0 { 1.0 } else { 0.0 };
@@ -192,7 +199,7 @@ impl ByPlace {
                 let rest = kernel.extents()[d] - 1 - item.offset[d];
                 let step = shape[d].checked_mul(fold).ok_or(Entangled)?;
                 let least = rest.checked_sub(step - fold).ok_or(Entangled)?;
-                self.along[d].compared.push(Moving { low: least, high: rest, by: -step });
+                self.along[d].compared.push(Moving { low: least, high: rest, by: -step, in_loops: false });
             }
         }
         Ok(())
@@ -219,7 +226,7 @@ impl ByPlace {
             };
             let still = |form: &PreparedForm| {
                 let (low, high) = interval(form, launch, prepared).ok_or(Entangled)?;
-                Ok(Moving { low, high, by: 0 })
+                Ok(Moving { low, high, by: 0, in_loops: true })
             };
             let ends = [
                 from.map_or_else(|| still(&ends[0]), |(_, moving)| Ok(moving))?,
@@ -360,7 +367,8 @@ fn moving(form: &PreparedForm, launch: &Launch, prepared: &Prepared) -> Result<A
         return Err(Entangled);
     }
     let (low, high) = interval(form, launch, prepared).ok_or(Entangled)?;
-    Ok(Some((d, Moving { low, high, by: block[d] })))
+    let in_loops = form.form.mentions(&|coord| matches!(coord, Coord::Loop(_)));
+    Ok(Some((d, Moving { low, high, by: block[d], in_loops })))
 }
 
 fn of_block(form: &PreparedForm) -> bool {
