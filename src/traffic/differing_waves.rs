@@ -55,9 +55,8 @@ impl FieldCounter<'_> {
         if let Some(few) = of.waves.up_to(ALL) {
             let items: Vec<_> = few.iter().map(|wave| (of.items_of)(wave)).collect();
             let all = items.iter().sum::<ItemCount<_>>();
-            let of_wave = |(wave, &items)| {
-                self.kind(of.fields, like, wave, Share::new(items / all), items, of.sizes)
-            };
+            let of_wave =
+                |(wave, &items)| self.kind(of.fields, like, wave, Share::new(items / all), items, of.sizes);
             return Ok((few.iter().zip(&items).map(of_wave).collect::<Result<_, _>>()?, false));
         }
         let found = self.spread_over(of)?;

@@ -2,7 +2,8 @@
 
 use crate::expr::{Coefficient, Coord, Form, Scale};
 use crate::kernel::leaf::Space;
-use crate::kernel::model::{Access, Field, Kernel, Statement};
+use crate::kernel::model::{Access, Field, Kernel, RegisterRule, Statement};
+use crate::space::Fold;
 use crate::text::{Decoder, Diagnostic};
 
 /// Warns of fields that no access touches and of accesses that leave their field.
@@ -27,11 +28,18 @@ pub(super) fn check(kernel: &Kernel, decoder: &mut Decoder) {
     if rules.is_empty() {
         let message = "no register count given; 32 assumed";
         decoder.report(Diagnostic::warning("registers-assumed", None, message));
-    } else if rules.iter().all(|r| r.fold.is_some() || r.threads.is_some()) {
-        let message = "no entry of `launch.registers` matches all launches; 32 are assumed where none does";
+    } else if let Some(fold) = kernel.launch.folds.iter().find(|&&fold| !is_told(rules, fold)) {
+        let message = format!(
+            "no entry of `launch.registers` matches all launches of fold {fold}; 32 are assumed where none does"
+        );
         let warning = Diagnostic::warning("registers-assumed", None, message);
         decoder.report(warning.help("add an entry with a `value` alone"));
     }
+}
+
+/// Whether the register count of each launch with a fold is told, whatever its block.
+fn is_told(rules: &[RegisterRule], fold: Fold) -> bool {
+    rules.iter().any(|rule| rule.threads.is_none() && rule.fold.is_none_or(|of| of == fold))
 }
 
 /// The accesses of each field.
@@ -83,4 +91,29 @@ fn leaves(kernel: &Kernel, field: &Field, access: &Access) -> Option<Diagnostic>
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::kernel::load;
+
+    /// What is said of registers in a kernel with two folds.
+    fn said(registers: &str) -> Vec<String> {
+        let text = format!(
+            "wavecast: 1\nkernel: k\nfields:\n  a: {{dtype: f64, shape: [64, 64, 64]}}\ndomain: {{x: 64, y: 64, z: 64}}\n\
+             loads: ['a[x, y, z]']\nwork: {{flops: 1}}\nlaunch:\n  block: [[64]]\n  fold: [[1], [1, 2]]\n  \
+             registers: {registers}\n"
+        );
+        let loaded = load("kernel", &text, &Default::default()).unwrap();
+        loaded.kernels[0].warnings.iter().map(|warning| warning.message.clone()).collect()
+    }
+
+    #[test]
+    fn launches_without_a_register_count_are_told() {
+        assert_eq!(said("[{fold: [1], value: 22}, {fold: [1, 2], value: 32}]"), [""; 0]);
+        assert_eq!(said("[{fold: [1], value: 22}, {value: 32}]"), [""; 0]);
+        let message = "no entry of `launch.registers` matches all launches of fold 1x2x1; 32 are assumed where none does";
+        assert_eq!(said("[{fold: [1], value: 22}]"), [message]);
+        assert_eq!(said("[{fold: [1], value: 22}, {fold: [1, 2], threads: 64, value: 32}]"), [message]);
+    }
 }

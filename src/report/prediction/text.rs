@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::document::RankingDocument;
 use super::{PredictionDocument, ResultDocument};
 use crate::predict::HowCounted;
-use crate::quantity::{Bytes, Ratio, Seconds};
+use crate::quantity::{Bytes, Pages, Ratio, Seconds};
 use crate::report::answer::{Answer, View};
 use crate::report::check::Warning;
 use crate::report::compared::OnDevice;
@@ -154,9 +154,15 @@ fn volume_table(r: &ResultDocument, unit: &str) -> Table {
         let name = if i == 1 { "LLC - DRAM" } else { name };
         table.row([name.to_owned(), two(m.load.total), two(m.store.total), made_of(&m.load)]);
     }
-    let pages = format!("{} of a wave, {} of a block", v.tlb.pages_per_wave, v.tlb.pages_per_block);
+    let pages = format!("{} of a wave, {} of a block", few(v.tlb.pages_per_wave), few(v.tlb.pages_per_block));
     table.row(["pages".to_owned(), String::new(), String::new(), pages]);
     table
+}
+
+/// So many pages; where they are a mean, to a tenth.
+fn few<P>(pages: Pages<P>) -> String {
+    let pages = (pages.get() * 10.0).round() / 10.0;
+    pages.to_string()
 }
 
 /// What loads from the L2 are made of.
