@@ -68,7 +68,7 @@ impl FieldCounter<'_> {
         let lines = self.bytes(field.touched(), &wave.blocks, sizes.line)? * field.times() / all.get();
         let mut gaps = Gaps { lines: Ratio::new(lines.max(1.0)), ..Gaps::NONE };
         if loaded > Bytes::ZERO {
-            let pairs = self.bytes(field.fetched(), &wave.blocks, 2 * sizes.fetch)? * field.times();
+            let pairs = self.bytes(field.fetched(), &wave.blocks, sizes.fetch.max(64))? * field.times();
             gaps.pairs = Ratio::new((pairs / loaded.get()).max(1.0));
         }
         if stored > Bytes::ZERO {
