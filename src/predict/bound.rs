@@ -9,6 +9,7 @@ use super::estimate::{Estimator, Model};
 use super::shared::Runnable;
 use super::time::{Inputs, combined, roofline};
 use crate::curve::{TimeFit, VolumeFit};
+use crate::kernel::Statement;
 use crate::quantity::Seconds;
 use crate::traffic::l1::L1Counts;
 use crate::traffic::{Footprints, L2Requests, ThreadPath, volumes};
@@ -31,13 +32,16 @@ pub(super) fn least_seconds(
     let mut volumes = volumes(device, launch, occupancy, &fit.volumes, caches, least, footprints);
     // How many sectors a request is for is not known.
     volumes.requests = L2Requests::default();
+    // Where there are loops, how often a thread loads is not known, either.
+    let loops = kernel.body.iter().any(|statement| matches!(statement, Statement::Loop(..)));
+    let path = if loops { ThreadPath::default() } else { ThreadPath::without_loops() };
     let inputs = Inputs {
         device,
         work: &kernel.work,
         launch,
         occupancy,
         volumes: &volumes,
-        path: &ThreadPath::default(),
+        path: &path,
         items: footprints.items,
         working_blocks: footprints.working_blocks,
     };

@@ -6,7 +6,7 @@ use crate::curve::TimeFit;
 use crate::device::Device;
 use crate::kernel::{InstructionClass, Precision, Work};
 use crate::launch::{Launch, Occupancy};
-use crate::quantity::{Bytes, Cycles, ItemCount, PerItem, PerLaunch, Seconds, Times};
+use crate::quantity::{Bytes, Cycles, ItemCount, PerItem, PerLaunch, Seconds, Share, Times};
 use crate::traffic::{FieldVolumes, PIECE, ThreadPath, Volumes};
 
 /// Share of the bytes from and to the L2 below which those from and to memory are no traffic.
@@ -237,7 +237,8 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     let memory = norm(&[bytes, terms.latency], fit.latency_norm.value);
     let blocks_per_sm = of.occupancy.resident_per_sm(of.device, of.working_blocks) as f64;
     // Between barriers a block loads or computes: one hides less of the other.
-    let synced = of.path.barriers > Times::ZERO;
+    let apart = of.path.kept_apart;
+    let synced = apart > Share::ZERO;
     let joined = if synced { fit.barrier_norm.value } else { fit.limiter_norm.value };
     let ways = match of.occupancy.resident_per_sm(of.device, of.working_blocks) {
         1 if of.occupancy.blocks_per_sm == 1 => 1.0,
@@ -250,10 +251,19 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     let of_sm = |busy: &[Seconds; 3], waves: f64| {
         norm(&[busy[0], busy[1], busy[2], of_warp(busy, waves)], fit.core_norm.value)
     };
-    // Between barriers a block computes from what all of it has loaded; elsewhere accesses are part of the loading.
-    let computing =
-        if synced { of_sm(&busy, 1.0) } else { norm(&[terms.fp, terms.issue], fit.core_norm.value) };
-    terms.first_wave = computing.min(memory) * (fit.first_wave.value / of.waves(1.0));
+    // Between barriers a block computes from what all of it has loaded before. Elsewhere accesses are part of the loading,
+    // and in loops only what is loaded first has nothing beside it.
+    let first = |computing: Seconds, share: Share| {
+        computing.min(memory * share) * (fit.first_wave.value / of.waves(1.0))
+    };
+    if apart > Share::ZERO {
+        terms.first_wave += first(of_sm(&busy, 1.0), apart);
+    }
+    let rounds = of.path.rounds.get();
+    if apart < Share::ALL && rounds > 0.0 {
+        let beside = first(norm(&[terms.fp, terms.issue], fit.core_norm.value), apart.rest());
+        terms.first_wave += beside * (1.0 / rounds);
+    }
     let join = |imbalance: f64| {
         let waves = of.waves(imbalance) / of.waves(1.0);
         let busy = busy.map(|time| time * imbalance);

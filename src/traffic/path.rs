@@ -7,7 +7,7 @@ use crate::effort::{Spent, spend_on};
 use crate::expr::{Cond, Coord, LoopId};
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::{Instruction, Launch, Program, Step, Working};
-use crate::quantity::{PerThread, Times};
+use crate::quantity::{PerThread, Share, Times};
 use crate::space::{BlockIndex, Thread};
 
 /// Iterations of an innermost loop that nvcc writes out one after the other where it does not know how many there are:
@@ -40,6 +40,12 @@ pub struct ThreadPath {
     quads: Times<PerThread>,
     /// Loads from global memory in loops.
     pub looped_loads: Times<PerThread>,
+    /// How often a load from global memory comes again in loops without barriers, which compute with what came before:
+    /// the mean of all loads, 1 where there are no such loops.
+    pub rounds: Times<PerThread>,
+    /// Part of its loads from global memory that barriers keep apart from what it computes: those of loops that compute
+    /// themselves have that beside them.
+    pub kept_apart: Share,
     /// Iterations of loops that load from shared memory and store there what they make of it.
     pub shared_updates: Times<PerThread>,
     /// Barriers of the block.
@@ -75,6 +81,10 @@ impl ThreadPath {
                 loops: vec![None; program.loops.len()],
                 in_loop: false,
                 share: 1.0,
+                repeated: 1.0,
+                loads: [0.0; 2],
+                within: Within::Nothing,
+                beside: [0.0; 2],
                 loaded: false,
                 addresses: Addresses::default(),
                 conditions: BTreeSet::new(),
@@ -83,6 +93,8 @@ impl ThreadPath {
             };
             walk.steps(&program.steps, 1.0)?;
             walk.found.repeats = walk.repeats();
+            walk.found.rounds = walk.rounds();
+            walk.found.kept_apart = walk.kept_apart();
             walk.found.overhead.far = walk.addresses.far(kernel);
             let differs = walk.depends_on_thread(&program.steps);
             most = most.or(&walk.found);
@@ -91,6 +103,11 @@ impl ThreadPath {
             }
         }
         Ok(most)
+    }
+
+    /// What is known of a thread that has no loops.
+    pub(crate) fn without_loops() -> Self {
+        Self { rounds: Times::new(1.0), ..Self::default() }
     }
 
     /// The larger of each.
@@ -102,6 +119,8 @@ impl ThreadPath {
             waits: one.max(another) + quads,
             quads,
             looped_loads: self.looped_loads.max(other.looped_loads),
+            rounds: self.rounds.max(other.rounds),
+            kept_apart: self.kept_apart.max(other.kept_apart),
             shared_updates: self.shared_updates.max(other.shared_updates),
             barriers: self.barriers.max(other.barriers),
             written: self.written.max(other.written),
@@ -133,6 +152,17 @@ impl Iterations {
     }
 }
 
+/// What the loops without barriers around a step do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Within {
+    /// There are none.
+    Nothing,
+    /// They only copy to shared memory.
+    Copying,
+    /// They compute.
+    Computing,
+}
+
 /// One thread on its way. Loops are entered once, in their middle iteration; long ones from which conditions follow, as
 /// of triangles, in several.
 struct Walk<'p> {
@@ -144,6 +174,13 @@ struct Walk<'p> {
     in_loop: bool,
     /// The part of the iterations that those stand for in which the loops around this step are.
     share: f64,
+    /// Iterations around this step of loops without barriers in them.
+    repeated: f64,
+    /// Loads from memory, with all iterations of loops without barriers in them and each once.
+    loads: [f64; 2],
+    within: Within,
+    /// Loads from memory in loops that compute, and those elsewhere.
+    beside: [f64; 2],
     /// Whether anything was loaded from memory since this was last forgotten.
     loaded: bool,
     addresses: Addresses<'p>,
@@ -195,6 +232,14 @@ impl<'p> Walk<'p> {
         let count = iterations.count();
         let times = entered * count;
         let is_inner = std::mem::replace(&mut self.in_loop, true);
+        let repeated = self.repeated;
+        let within = self.within;
+        if !has_barrier(body) {
+            self.repeated *= (count / WRITTEN_OUT).max(1.0);
+            if within == Within::Nothing {
+                self.within = if self.only_copies(body) { Within::Copying } else { Within::Computing };
+            }
+        }
         let outside = std::mem::take(&mut self.conditions);
         let around = self.share;
         // In loops in loops in loops that would be a great many.
@@ -215,6 +260,7 @@ impl<'p> Walk<'p> {
         self.share = around;
         self.conditions = outside;
         self.in_loop = is_inner;
+        (self.repeated, self.within) = (repeated, within);
         self.loops[usize::from(id.0)] = None;
         if self.waits_in(body) {
             let quads = if self.fills_shared(body) { (count / WRITTEN_OUT).floor() } else { 0.0 };
@@ -244,8 +290,13 @@ impl<'p> Walk<'p> {
         self.addresses.add(instruction.field, &instruction.element);
         if self.is_load_from_memory(instruction) {
             self.loaded = true;
+            let copies = copies.get();
+            self.loads[0] += copies * self.repeated;
+            self.loads[1] += copies;
+            let loads = &mut self.beside[usize::from(self.within != Within::Computing)];
+            *loads += copies * times;
             if self.in_loop {
-                self.found.looped_loads += copies * times;
+                self.found.looped_loads += Times::new(copies * times);
             }
         }
         self.found.written += copies;
@@ -267,6 +318,17 @@ impl<'p> Walk<'p> {
         let all: f64 = self.issued.iter().map(|(_, issued)| issued).sum();
         let busy = self.issued.iter().filter(|(_, issued)| *issued >= GOOD_PART * all);
         Times::new(busy.map(|(times, _)| *times).fold(1.0, f64::max))
+    }
+
+    fn kept_apart(&self) -> Share {
+        let [beside, elsewhere] = self.beside;
+        let is_apart = self.found.barriers > Times::ZERO && elsewhere > 0.0;
+        if is_apart { Share::new(elsewhere / (beside + elsewhere)) } else { Share::ZERO }
+    }
+
+    fn rounds(&self) -> Times<PerThread> {
+        let [all, each] = self.loads;
+        Times::new(if each > 0.0 { (all / each).max(1.0) } else { 1.0 })
     }
 
     /// Counts the condition of an access, or of its first work item, where this iteration has not looked at it yet.
@@ -363,7 +425,17 @@ impl<'p> Walk<'p> {
     /// Whether an iteration only copies to shared memory, so that nothing keeps loads of the next ones from passing its
     /// stores, and no thread waits for others. Bodies that compute are too long for compilers to do side by side.
     fn fills_shared(&self, body: &[Step]) -> bool {
-        body.iter().all(|step| match step {
+        body.iter().all(|step| matches!(step, Step::Access(_))) && self.only_copies(body)
+    }
+
+    /// Whether steps only load from elsewhere and store that to shared memory, without waiting for other threads.
+    fn only_copies(&self, steps: &[Step]) -> bool {
+        let is_store = |step: &Step| match step {
+            Step::Access(position) => self.program.instructions[*position].kind == AccessKind::Store,
+            Step::Sync | Step::Loop(..) => false,
+        };
+        let copies = steps.iter().any(is_store) || steps.iter().all(|step| matches!(step, Step::Loop(..)));
+        copies && steps.iter().all(|step| match step {
             Step::Access(position) => {
                 let instruction = &self.program.instructions[*position];
                 let is_shared = self.kernel.field(instruction.field).space == Space::Shared;
@@ -373,7 +445,8 @@ impl<'p> Walk<'p> {
                     AccessKind::Atomic => false,
                 }
             }
-            Step::Sync | Step::Loop(..) => false,
+            Step::Sync => false,
+            Step::Loop(_, body) => self.only_copies(body),
         })
     }
 
@@ -389,4 +462,13 @@ impl<'p> Walk<'p> {
             Step::Loop(id, body) => self.bounds_depend_on_thread(*id) || self.depends_on_thread(body),
         })
     }
+}
+
+/// Whether threads of a block wait for each other in some steps.
+fn has_barrier(steps: &[Step]) -> bool {
+    steps.iter().any(|step| match step {
+        Step::Sync => true,
+        Step::Access(_) => false,
+        Step::Loop(_, body) => has_barrier(body),
+    })
 }
