@@ -146,8 +146,8 @@ fn few_blocks_with_work_stand_for_themselves() {
 /// Blocks at the edges alone do something else: the one in the middle stands for all, and the output says nothing of samples.
 #[test]
 fn few_blocks_that_differ_are_left_to_the_others() {
-    let body = "[{at: 'load a[x]', when: 'x >= 128'}, 'load a[x + 1000000]']";
-    let found = Case::new(LINE, body, [128, 1, 1]).found();
+    let body = "[{at: 'load a[x]', when: 'x >= 32'}, 'load a[x + 1000000]']";
+    let found = Case::new(LINE, body, [32, 1, 1]).found();
     assert!(!found.blocks_sampled && found.waves.is_empty());
 }
 

@@ -29,6 +29,11 @@ impl FieldTouches {
         all.all(|other| other == Some(first)).then_some(first)
     }
 
+    /// Whether conditions choose among threads or blocks.
+    pub(crate) fn is_conditional(&self) -> bool {
+        self.patterns.iter().any(|pattern| !pattern.when.is_empty())
+    }
+
     fn step(&self, pattern: &Pattern, blocks: &BlockBox, line: i64) -> Option<Strides> {
         let [address] = &*pattern.forms else { return None };
         let frame = &self.frames[pattern.frame];

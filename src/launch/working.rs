@@ -59,10 +59,13 @@ impl<'a> Working<'a> {
         Self { blocks, share: OnceCell::new(), search: Some(some) }
     }
 
-    /// About which share of the box has work.
+    /// Which share of the box has work: about, where conditions do not tell of many blocks at once.
     pub fn share(&self) -> Share {
         *self.share.get_or_init(|| match &self.search {
             Some(search) => {
+                if let Some(working) = search.count(self.blocks, &mut { MOST_DECISIONS }) {
+                    return Share::new(working.max(1) as f64 / self.blocks.count() as f64);
+                }
                 let mut sample = self.sample(MOST_BLOCKS, 0);
                 let number = sample.len().max(1) as f64;
                 Share::new(search.with_work(self.blocks, &mut sample).max(1) as f64 / number)
@@ -136,10 +139,13 @@ impl<'a> Working<'a> {
         };
         let one = |i: i64| {
             let (from, next): (i64, i64) = (start(i), start(i + 1));
-            // A multiplicative hash (Knuth, The Art of Computer Programming, volume 3, 6.4).
+            // Multiples of the golden ratio leave fractions that are spread evenly, in whatever rows the blocks lie (Knuth,
+            // The Art of Computer Programming, volume 3, 6.4).
             let key = turn.wrapping_mul(parts).wrapping_add(i).wrapping_add(1);
-            let hash = key.wrapping_mul(0x61c8_8646_80b5_83eb) >> 20;
-            let number = from + hash.rem_euclid((next - from).max(1));
+            let fraction = key.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let length = u128::from((next - from).max(1).cast_unsigned());
+            let offset = i64::try_from((u128::from(fraction) * length) >> 64).expect("it is below the length");
+            let number = from + offset;
             [x + number % nx, y + number / nx % ny, z + number / nx / ny].into()
         };
         (0..parts).map(one).collect()
@@ -148,6 +154,8 @@ impl<'a> Working<'a> {
 
 /// Turns in which a block with work is looked for in a part of the box.
 const MOST_TRIES: i64 = 8;
+/// Most boxes of blocks that are decided to find out how many have work.
+const MOST_DECISIONS: u32 = 2048;
 /// Most blocks beside one along each dimension that are looked at for one with work.
 const MOST_STEPS: i64 = 64;
 
@@ -191,6 +199,17 @@ impl<'a> SizedCond<'a> {
     }
 }
 
+/// The halves of a box of several blocks, along the dimension in which it is longest.
+fn halves(within: BlockBox) -> [BlockBox; 2] {
+    let size = |d: usize| within.to[d] - within.from[d];
+    let longer = |a: usize, b: usize| if size(b) > size(a) { b } else { a };
+    let d = longer(longer(0, 1), 2);
+    let middle = within.from[d] + size(d) / 2;
+    let mut halves = [within; 2];
+    (halves[0].to[d], halves[1].from[d]) = (middle, middle);
+    halves
+}
+
 #[derive(Debug, Clone)]
 struct Search<'a> {
     launch: &'a Launch,
@@ -206,12 +225,24 @@ impl Search<'_> {
         self.conditions.iter().any(|both| both.iter().all(may_hold))
     }
 
+    /// How many blocks of a box may have work, if few decisions tell that.
+    fn count(&self, within: BlockBox, left: &mut u32) -> Option<i64> {
+        *left = left.checked_sub(1)?;
+        match self.decided(&within) {
+            Some(false) => return Some(0),
+            Some(true) => return Some(within.count()),
+            None => {}
+        }
+        if within.count() == 1 {
+            return Some(i64::from(self.may_work(&within)));
+        }
+        let [lower, upper] = halves(within);
+        Some(self.count(lower, left)? + self.count(upper, left)?)
+    }
+
     /// How many of some blocks of a box may have work: where a part of the box is decided, so are all in it.
     fn with_work(&self, within: BlockBox, some: &mut [BlockIndex]) -> usize {
-        let size = |d: usize| within.to[d] - within.from[d];
-        let longer = |a: usize, b: usize| if size(b) > size(a) { b } else { a };
-        let d = longer(longer(0, 1), 2);
-        if some.len() <= 2 || size(d) == 1 {
+        if some.len() <= 2 || within.count() == 1 {
             return some.iter().filter(|b| self.may_work(&BlockBox::one(**b))).count();
         }
         match self.decided(&within) {
@@ -219,18 +250,16 @@ impl Search<'_> {
             Some(true) => return some.len(),
             None => {}
         }
-        let middle = within.from[d] + size(d) / 2;
+        let parts = halves(within);
         let mut below = 0;
         for i in 0..some.len() {
-            if some[i][d] < middle {
+            if (0..3).all(|d| some[i][d] < parts[0].to[d]) {
                 some.swap(below, i);
                 below += 1;
             }
         }
         let (lower, upper) = some.split_at_mut(below);
-        let mut halves = [within; 2];
-        (halves[0].to[d], halves[1].from[d]) = (middle, middle);
-        self.with_work(halves[0], lower) + self.with_work(halves[1], upper)
+        self.with_work(parts[0], lower) + self.with_work(parts[1], upper)
     }
 
     /// Whether all conditions hold in every block of a box, or nothing can be done in any.
@@ -306,7 +335,7 @@ mod tests {
         ((*found.blocks.from, *found.blocks.to), found.share().get())
     }
 
-    /// Deciding boxes at a time is deciding each block.
+    /// Deciding boxes at a time is deciding each block: of all of them if that takes few decisions, of some elsewhere.
     #[test]
     fn the_share_is_that_of_the_blocks_one_by_one() {
         let square = "{x: 1000, y: 1000}";
@@ -331,10 +360,14 @@ mod tests {
                 let launch = Launch::new(&kernel, candidate).unwrap();
                 let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
                 let found = Working::new(&kernel, &launch, &program);
-                let sample = found.sample(MOST_BLOCKS, 0);
+                let Some(search) = &found.search else { continue };
+                let is_counted = search.count(found.blocks, &mut { MOST_DECISIONS }).is_some();
+                let sample = found.sample(if is_counted { i64::MAX } else { MOST_BLOCKS }, 0);
+                if sample.len() > 20_000 {
+                    continue;
+                }
                 let with_work = sample.iter().filter(|b| found.works(**b)).count();
-                let expected = with_work.max(1) as f64 / sample.len() as f64;
-                let share = if found.search.is_some() { expected } else { 1.0 };
+                let share = with_work.max(1) as f64 / sample.len() as f64;
                 assert_eq!(found.share().get().to_bits(), share.to_bits(), "{guard} {block:?}");
             }
         }

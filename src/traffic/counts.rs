@@ -67,8 +67,17 @@ pub(super) struct FieldCounter<'a> {
     pub(super) counting: &'a Counting,
     pub(super) engines: Vec<Engine>,
     pub(super) sampled: bool,
+    /// Whether blocks stand for others that may touch more or less.
+    pub(super) some_blocks: bool,
     pub(super) made: usize,
     pub(super) verified: usize,
+}
+
+impl<'a> FieldCounter<'a> {
+    /// One that has counted nothing.
+    pub(super) fn new(counting: &'a Counting) -> Self {
+        Self { counting, engines: Vec::new(), sampled: false, some_blocks: false, made: 0, verified: 0 }
+    }
 }
 
 impl FieldCounter<'_> {
@@ -135,6 +144,10 @@ impl FieldCounter<'_> {
         }
         let Some(steps) = touched.steps(&of.alike, line) else {
             let some = of.some();
+            // Where conditions choose, it is looked for blocks that differ for them; addresses that move otherwise than
+            // others may come together anywhere.
+            let is_some = i64::try_from(some.len()).is_ok_and(|some| some < of.alike.count());
+            self.some_blocks |= is_some && !touched.is_conditional();
             let all = some.iter().map(|&block| self.bytes(touched, &[BlockBox::one(block)], line));
             return Ok(all.sum::<Result<f64, _>>()? / some.len() as f64);
         };

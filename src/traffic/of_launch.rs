@@ -40,7 +40,7 @@ pub(super) fn of_fields(
     counting: &Counting,
 ) -> Result<Footprints, Uncounted> {
     let Threads { kernel, launch, program } = *threads;
-    let mut counts = FieldCounter { counting, engines: Vec::new(), sampled: false, made: 0, verified: 0 };
+    let mut counts = FieldCounter::new(counting);
     let sizes = Sizes::new(device);
     let items_of = |blocks: &[BlockBox]| work_items(kernel, launch, program, blocks);
     let all = BlockBox::whole(launch.sizes.grid);
@@ -130,7 +130,8 @@ pub(super) fn of_fields(
     passes(&mut found, threads, fields, &mut counts, &blocks, &wave, &sizes)?;
     found.past = nested(&wave, found.past);
     let all_waves = AllWaves { waves: &waves, items_of: &items_of_wave, fields, sizes: &sizes };
-    found.blocks_sampled = counts.kinds_of_waves(&mut found, &all_waves, device, differ)? || sampled;
+    let some_waves = counts.kinds_of_waves(&mut found, &all_waves, device, differ)?;
+    found.blocks_sampled = some_waves || sampled || counts.some_blocks;
     found.average();
     (found.engines, found.sampled) = (counts.engines, counts.sampled);
     (found.counts, found.verified) = (counts.made, counts.verified);

@@ -154,7 +154,7 @@ impl<'w> Warps<'w> {
     /// the steps that are left.
     pub(super) fn behaviours(&mut self, kernel: &Kernel) -> Result<Option<Vec<(Pair, Behaviour)>>, NotRun> {
         let enough = left() / 2;
-        let Looked { alike, by_block } = Looked::new(self.program, self.prepared, self.number());
+        let Looked { alike, by_block, by_both } = Looked::new(self.program, self.prepared, self.number());
         let mut of_warps = Vec::with_capacity(self.lanes.len());
         for warp in 0..self.lanes.len() {
             if left() < enough {
@@ -165,6 +165,8 @@ impl<'w> Warps<'w> {
         // Blocks are alike which the domain cuts alike and in which what follows from the block is decided alike.
         let cut = |&(block, _): &Standing| Some((self.cut(kernel, block), self.decided(block, &by_block)?));
         let decided: Vec<Option<(u64, u64)>> = self.blocks.iter().map(cut).collect();
+        let of_both = |&(block, _): &Standing| self.parts_decided(block, &by_both);
+        let of_both: Vec<u64> = self.blocks.iter().map(of_both).collect();
         let mut known: FxHashMap<((u64, u64), usize), Behaviour> = FxHashMap::default();
         let mut all = Vec::with_capacity(self.number());
         for pair in self.spread() {
@@ -179,9 +181,20 @@ impl<'w> Warps<'w> {
             if let Some(key) = key {
                 known.insert(key, behaviour);
             }
-            all.push((pair, behaviour));
+            all.push((pair, if by_both.is_empty() { behaviour } else { behaviour.and(of_both[pair.0]) }));
         }
         Ok(Some(all))
+    }
+
+    /// How those parts of some conditions are decided in a block that follow from it alone, as one number.
+    fn parts_decided(&self, block: BlockIndex, conditions: &[usize]) -> u64 {
+        let mut digest = Digest::default();
+        for &condition in conditions {
+            let decided = self.prepared.conditions[condition]
+                .decide(&|coord| self.within(block, coord), &mut |held| digest.add(held.into()));
+            digest.add(if decided.is_some() { 2 } else { 3 });
+        }
+        digest.get()
     }
 
     /// How it is decided for all threads of a block what follows from it, if it is.

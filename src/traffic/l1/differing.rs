@@ -10,9 +10,9 @@ use crate::launch::{BlockBox, Launch, Program, Working};
 use crate::quantity::Share;
 use crate::space::{BlockIndex, Extents};
 
-/// Blocks of which so small a share does something else are left to the others.
+/// Blocks of which so small a share does something else are left to the others, where kinds cannot be told apart.
 const LITTLE: f64 = 0.03;
-/// Where so small a share of all threads does something else, one kind of block does for all.
+/// A kind of blocks is left to the others where so small a share of all threads does something else for it.
 const LITTLE_DONE: f64 = 0.005;
 /// Of so many blocks those with work stand for all where kinds of them cannot be told apart.
 const MOST_SAMPLED: i64 = 32;
@@ -45,12 +45,13 @@ pub fn differing(
         return sampled(kernel, launch, program, working);
     };
     // Where most blocks do nothing, it is the few that matter.
-    let least = if is_busy(launch, program, usual(&kinds)) { LITTLE } else { 0.0 };
-    if (0..3).all(|d| are_alike(&by_place, d, &kinds[d], least)) {
+    let least = if is_busy(launch, program, usual(&kinds)) { LITTLE_DONE } else { 0.0 };
+    if (0..3).all(|d| large(&by_place, d, &kinds[d], least).len() == 1) {
         return None;
     }
-    by_place.add_ends(kernel, launch, program).ok()?;
-    let boxes = boxes(&by_place.kinds(&working.blocks)?, working, least);
+    let with_ends = by_place.add_ends(kernel, launch, program).ok().and_then(|()| by_place.kinds(&working.blocks));
+    let boxes = with_ends.map_or_else(Vec::new, |kinds| boxes(&by_place, &kinds, working, least));
+    // Of more kinds than may be told apart some blocks stand for all.
     Some(if boxes.is_empty() { all_over(working) } else { Differing::Boxes(boxes) })
 }
 
@@ -64,16 +65,6 @@ fn usual(kinds: &[Vec<SamePlaces>; 3]) -> BlockIndex {
 
 fn middle([from, to]: [i64; 2]) -> i64 {
     i64::midpoint(from, to - 1)
-}
-
-/// Whether along a dimension one kind does for all: others have few blocks, or few of their threads do something else.
-fn are_alike(by_place: &ByPlace, d: usize, kinds: &[SamePlaces], least: f64) -> bool {
-    let large = large(kinds, least);
-    let Some(usual) = large.iter().max_by(|a, b| a.1.total_cmp(&b.1)) else { return true };
-    let differ = |(places, share): &([i64; 2], f64)| {
-        share * by_place.difference(d, [middle(*places), middle(usual.0)])
-    };
-    large.len() == 1 || least > 0.0 && large.iter().map(differ).sum::<f64>() < LITTLE_DONE
 }
 
 /// Whether a block may access anything.
@@ -115,16 +106,17 @@ fn conditions(program: &Program<i64>) -> Vec<&Cond<i64>> {
     all
 }
 
-/// The kinds along a dimension with at least such a share of the blocks, and their shares: those of others are theirs.
-fn large(kinds: &[SamePlaces], least: f64) -> Vec<([i64; 2], f64)> {
+/// The kinds along a dimension for which the usual one does not do, as the share of the blocks and of their threads that do
+/// something else is as large at least, and the usual one; and their shares: those of others are theirs.
+fn large(by_place: &ByPlace, d: usize, kinds: &[SamePlaces], least: f64) -> Vec<([i64; 2], f64)> {
     let all: i64 = kinds.iter().map(SamePlaces::count).sum();
     let share = |kind: &SamePlaces| kind.count() as f64 / all.max(1) as f64;
-    let mut large: Vec<_> =
-        kinds.iter().filter(|kind| share(kind) >= least).map(|k| (k.longest(), share(k))).collect();
-    if large.is_empty() {
-        // Many small kinds: the largest of them stands for all.
-        large.extend(kinds.iter().max_by_key(|kind| kind.count()).map(|kind| (kind.longest(), 1.0)));
-    }
+    let Some(usual) = kinds.iter().max_by_key(|kind| kind.count()) else { return Vec::new() };
+    let matters = |kind: &&SamePlaces| {
+        let places = [middle(kind.longest()), middle(usual.longest())];
+        **kind == *usual || least <= 0.0 || share(kind) * by_place.difference(d, places) >= least
+    };
+    let mut large: Vec<_> = kinds.iter().filter(matters).map(|k| (k.longest(), share(k))).collect();
     let sum: f64 = large.iter().map(|kind| kind.1).sum();
     for kind in &mut large {
         kind.1 /= sum;
@@ -133,8 +125,13 @@ fn large(kinds: &[SamePlaces], least: f64) -> Vec<([i64; 2], f64)> {
 }
 
 /// Boxes of blocks that do the same and have work, those first of which there are most.
-fn boxes(kinds: &[Vec<SamePlaces>; 3], working: &Working<'_>, least: f64) -> Vec<(BlockBox, Share)> {
-    let [along_x, along_y, along_z] = [0, 1, 2].map(|d| large(&kinds[d], least));
+fn boxes(
+    by_place: &ByPlace,
+    kinds: &[Vec<SamePlaces>; 3],
+    working: &Working<'_>,
+    least: f64,
+) -> Vec<(BlockBox, Share)> {
+    let [along_x, along_y, along_z] = [0, 1, 2].map(|d| large(by_place, d, &kinds[d], least));
     let mut found: Vec<(BlockBox, f64)> = Vec::new();
     for z in &along_z {
         for y in &along_y {

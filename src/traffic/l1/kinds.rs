@@ -134,6 +134,8 @@ struct Moving {
     by: i64,
     /// Whether it follows from loops, too, and not from the thread alone.
     in_loops: bool,
+    /// Whether it is asked if it is zero, and not if it is negative.
+    is_zero: bool,
 }
 
 impl Moving {
@@ -142,18 +144,30 @@ impl Moving {
         Some([self.low.checked_add(moved)?, self.high.checked_add(moved)?])
     }
 
-    /// In which shares of the threads of a block it is above zero and zero, if each number between the two is as frequent;
-    /// `None` where that is not known.
-    fn shares(self, block: i64) -> Option<[f64; 2]> {
-        let [low, high] = self.at(block)?;
-        let is_decided = low > 0 || high < 0 || [low, high] == [0, 0];
-        if self.in_loops && !is_decided {
+    /// What it is in all threads of a block; `None` where that differs.
+    fn decided(self, block: i64) -> Result<Option<bool>, Entangled> {
+        let [low, high] = self.at(block).ok_or(Entangled)?;
+        Ok(match (low, high) {
+            (0, 0) => Some(true),
+            (1.., _) => Some(!self.is_zero),
+            (_, ..0) => Some(false),
+            (0, _) if !self.is_zero => Some(true),
+            _ => None,
+        })
+    }
+
+    /// In which share of the threads of a block it holds, if each number between the two is as frequent; `None` where that
+    /// is not known.
+    fn share(self, block: i64) -> Option<f64> {
+        if let Some(held) = self.decided(block).ok()? {
+            return Some(f64::from(u8::from(held)));
+        }
+        if self.in_loops {
             return None;
         }
-        let values = high as f64 - low as f64 + 1.0;
-        let above = (high as f64).min(values).max(0.0);
-        let zero = if low <= 0 && high >= 0 { 1.0 } else { 0.0 };
-        Some([above / values, zero / values])
+        let [low, high] = self.at(block)?.map(|end| end as f64);
+        let holds = if self.is_zero { 1.0 } else { high + 1.0 };
+        Some(holds / (high - low + 1.0))
     }
 }
 
@@ -199,7 +213,7 @@ impl ByPlace {
                 let rest = kernel.extents()[d] - 1 - item.offset[d];
                 let step = shape[d].checked_mul(fold).ok_or(Entangled)?;
                 let least = rest.checked_sub(step - fold).ok_or(Entangled)?;
-                self.along[d].compared.push(Moving { low: least, high: rest, by: -step, in_loops: false });
+                self.along[d].compared.push(Moving { low: least, high: rest, by: -step, in_loops: false, is_zero: false });
             }
         }
         Ok(())
@@ -226,7 +240,7 @@ impl ByPlace {
             };
             let still = |form: &PreparedForm| {
                 let (low, high) = interval(form, launch, prepared).ok_or(Entangled)?;
-                Ok(Moving { low, high, by: 0, in_loops: true })
+                Ok(Moving { low, high, by: 0, in_loops: true, is_zero: false })
             };
             let ends = [
                 from.map_or_else(|| still(&ends[0]), |(_, moving)| Ok(moving))?,
@@ -246,7 +260,8 @@ impl ByPlace {
             CondParts::Const(_) => Ok(()),
             CondParts::NonNegative(form) | CondParts::Zero(form) => {
                 if let Some((d, moving)) = moving(form)? {
-                    self.along[d].compared.push(moving);
+                    let is_zero = matches!(cond, CondParts::Zero(_));
+                    self.along[d].compared.push(Moving { is_zero, ..moving });
                 }
                 Ok(())
             }
@@ -274,10 +289,7 @@ impl ByPlace {
         if !iterations(one).eq(iterations(other)) {
             return 1.0;
         }
-        let of_form = |moving: &Moving| {
-            let [[above, zero], others] = [moving.shares(one)?, moving.shares(other)?];
-            Some((above - others[0]).abs().max((zero - others[1]).abs()))
-        };
+        let of_form = |moving: &Moving| Some((moving.share(one)? - moving.share(other)?).abs());
         along.compared.iter().map(|moving| of_form(moving).unwrap_or(1.0)).fold(0.0, f64::max)
     }
 }
@@ -331,12 +343,9 @@ impl AlongOne {
         let mut digest = Digest::default();
         let mut is_decided = true;
         for moving in &self.compared {
-            let [low, high] = moving.at(place).ok_or(Entangled)?;
-            match (low, high) {
-                (0, 0) => digest.add(0),
-                (0.., _) => digest.add(if low > 0 { 1 } else { 2 }),
-                (_, ..0) => digest.add(3),
-                _ => is_decided = false,
+            match moving.decided(place)? {
+                Some(held) => digest.add(u64::from(held)),
+                None => is_decided = false,
             }
         }
         for ([from, to], step) in &self.loops {
@@ -368,7 +377,7 @@ fn moving(form: &PreparedForm, launch: &Launch, prepared: &Prepared) -> Result<A
     }
     let (low, high) = interval(form, launch, prepared).ok_or(Entangled)?;
     let in_loops = form.form.mentions(&|coord| matches!(coord, Coord::Loop(_)));
-    Ok(Some((d, Moving { low, high, by: block[d], in_loops })))
+    Ok(Some((d, Moving { low, high, by: block[d], in_loops, is_zero: false })))
 }
 
 fn of_block(form: &PreparedForm) -> bool {

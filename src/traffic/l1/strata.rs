@@ -63,10 +63,22 @@ pub(super) struct Behaviour {
     lanes: u64,
 }
 
+impl Behaviour {
+    /// The same where something else is also so.
+    pub(super) fn and(self, else_so: u64) -> Self {
+        let mut digest = Digest::default();
+        digest.add(self.key);
+        digest.add(else_so);
+        Self { key: digest.get(), ..self }
+    }
+}
+
 /// What is looked at in each warp of a block, and what must be looked at in each block.
 pub(super) struct Looked {
     pub(super) alike: Deciding,
     pub(super) by_block: Deciding,
+    /// What follows from blocks and from loops: blocks are told apart by the parts that follow from them alone.
+    pub(super) by_both: Vec<usize>,
 }
 
 /// Conditions and loops, by their numbers.
@@ -132,12 +144,15 @@ impl Looked {
         let (by_block, alike): (Vec<usize>, Vec<usize>) = foremost.into_iter().partition(condition_differs);
         let one = |condition: usize| LookedAt { condition, loops: prepared.conditions[condition].loops() };
         let alike = alike.into_iter().map(one).collect();
-        // What follows from both blocks and loops differs from block to block more than kinds could say.
-        let by_block = by_block.into_iter().map(one).filter(|looked| looked.loops.is_empty()).collect();
+        // What follows from both blocks and loops differs from block to block more than warps could say.
+        let (by_block, by_both): (Vec<LookedAt>, Vec<LookedAt>) =
+            by_block.into_iter().map(one).partition(|looked| looked.loops.is_empty());
+        let by_both = by_both.into_iter().map(|looked| looked.condition).collect();
         let (loops_by_block, loops) = (0..program.loops.len()).partition(loop_differs);
         Self {
             alike: Deciding { conditions: alike, loops },
             by_block: Deciding { conditions: by_block, loops: loops_by_block },
+            by_both,
         }
     }
 }
