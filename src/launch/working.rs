@@ -144,7 +144,8 @@ impl<'a> Working<'a> {
             let key = turn.wrapping_mul(parts).wrapping_add(i).wrapping_add(1);
             let fraction = key.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let length = u128::from((next - from).max(1).cast_unsigned());
-            let offset = i64::try_from((u128::from(fraction) * length) >> 64).expect("it is below the length");
+            let offset =
+                i64::try_from((u128::from(fraction) * length) >> 64).expect("it is below the length");
             let number = from + offset;
             [x + number % nx, y + number / nx % ny, z + number / nx / ny].into()
         };

@@ -7,6 +7,7 @@
 //! positions that are a multiple of s apart are windows of L bytes that begin every s bytes, and a window
 //! meets an access of w bytes where a line of s bytes meets one of w + L - s.
 
+use super::places::aside;
 use crate::footprint::gcd;
 use crate::launch::BlockBox;
 use crate::space::{BlockIndex, Strides};
@@ -31,7 +32,7 @@ const LITTLE: f64 = 0.005;
 /// The classes of blocks whose addresses move by `steps` bytes from block to block.
 pub(super) fn alignments(steps: Strides, blocks: &BlockBox, line: i64) -> Vec<Aligned> {
     let counts = blocks.counts();
-    let middle = blocks.middle();
+    let middle = BlockIndex::along(|d| blocks.from[d] + aside(d, counts[d]));
     let moving = || (0..3).filter(|&d| counts[d] > 1 && steps[d] % line != 0);
     let spread = moving().fold(line, |all, d| gcd(all, steps[d]));
     let whole = |d: usize| (gcd(steps[d], line) == spread) && counts[d] % (line / spread) == 0;
@@ -70,7 +71,7 @@ impl Residues {
         let all = whole(different);
         if step % all == 0 {
             // All of them lie alike.
-            let middle = from + (count - 1) / 2;
+            let middle = from + aside(d, count);
             self.blocks.iter_mut().for_each(|block| block[d] = middle);
             return;
         }

@@ -435,19 +435,20 @@ impl<'p> Walk<'p> {
             Step::Sync | Step::Loop(..) => false,
         };
         let copies = steps.iter().any(is_store) || steps.iter().all(|step| matches!(step, Step::Loop(..)));
-        copies && steps.iter().all(|step| match step {
-            Step::Access(position) => {
-                let instruction = &self.program.instructions[*position];
-                let is_shared = self.kernel.field(instruction.field).space == Space::Shared;
-                match instruction.kind {
-                    AccessKind::Load => !is_shared,
-                    AccessKind::Store => is_shared,
-                    AccessKind::Atomic => false,
+        copies
+            && steps.iter().all(|step| match step {
+                Step::Access(position) => {
+                    let instruction = &self.program.instructions[*position];
+                    let is_shared = self.kernel.field(instruction.field).space == Space::Shared;
+                    match instruction.kind {
+                        AccessKind::Load => !is_shared,
+                        AccessKind::Store => is_shared,
+                        AccessKind::Atomic => false,
+                    }
                 }
-            }
-            Step::Sync => false,
-            Step::Loop(_, body) => self.only_copies(body),
-        })
+                Step::Sync => false,
+                Step::Loop(_, body) => self.only_copies(body),
+            })
     }
 
     /// Whether another thread might do something else.

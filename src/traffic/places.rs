@@ -144,17 +144,18 @@ fn kinds(cut: [f64; 3]) -> Vec<([bool; 3], f64)> {
     found
 }
 
-/// At most `most` blocks from the middle that follow each other diagonally. They lie at other parts of one dimension than of
-/// another, and not at its middle: what is transposed or mirrored coincides there as nowhere else.
+/// At most `most` blocks around [`aside`] that follow each other diagonally.
 fn diagonal(of: &BlockBox, most: i64) -> Vec<BlockIndex> {
-    const PARTS: [[i64; 2]; 3] = [[3, 8], [9, 16], [7, 16]];
     let counts = of.counts();
     let longest = counts.into_iter().fold(1, i64::max).min(most);
-    let at = |d: usize, i: i64| {
-        let [part, of_parts] = PARTS[d];
-        // Rows of few blocks are gone through from their middle.
-        let begin = if counts[d] > 2 * most { counts[d] / of_parts * part } else { counts[d] / 2 };
-        of.from[d] + (begin + i - longest / 2).rem_euclid(counts[d])
-    };
+    let at = |d: usize, i: i64| of.from[d] + (aside(d, counts[d]) + i - longest / 2).rem_euclid(counts[d]);
     (0..longest).map(|i| BlockIndex::along(|d| at(d, i))).collect()
+}
+
+/// A place in a row of so many blocks along a dimension, far from its ends. It lies at another part of one dimension than of
+/// another, and not at its middle: what is transposed or mirrored coincides there as nowhere else.
+pub(super) fn aside(d: usize, count: i64) -> i64 {
+    const PARTS: [[i64; 2]; 3] = [[3, 8], [9, 16], [7, 16]];
+    let [part, of_parts] = PARTS[d];
+    if count >= of_parts { count / of_parts * part } else { count / 2 }
 }

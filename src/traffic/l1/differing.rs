@@ -10,7 +10,7 @@ use crate::launch::{BlockBox, Launch, Program, Working};
 use crate::quantity::Share;
 use crate::space::{BlockIndex, Extents};
 
-/// Blocks of which so small a share does something else are left to the others, where kinds cannot be told apart.
+/// Blocks of which so small a share does something else are left to the others, where it is not known how much else.
 const LITTLE: f64 = 0.03;
 /// A kind of blocks is left to the others where so small a share of all threads does something else for it.
 const LITTLE_DONE: f64 = 0.005;
@@ -49,7 +49,8 @@ pub fn differing(
     if (0..3).all(|d| large(&by_place, d, &kinds[d], least).len() == 1) {
         return None;
     }
-    let with_ends = by_place.add_ends(kernel, launch, program).ok().and_then(|()| by_place.kinds(&working.blocks));
+    let with_ends =
+        by_place.add_ends(kernel, launch, program).ok().and_then(|()| by_place.kinds(&working.blocks));
     let boxes = with_ends.map_or_else(Vec::new, |kinds| boxes(&by_place, &kinds, working, least));
     // Of more kinds than may be told apart some blocks stand for all.
     Some(if boxes.is_empty() { all_over(working) } else { Differing::Boxes(boxes) })
@@ -112,9 +113,15 @@ fn large(by_place: &ByPlace, d: usize, kinds: &[SamePlaces], least: f64) -> Vec<
     let all: i64 = kinds.iter().map(SamePlaces::count).sum();
     let share = |kind: &SamePlaces| kind.count() as f64 / all.max(1) as f64;
     let Some(usual) = kinds.iter().max_by_key(|kind| kind.count()) else { return Vec::new() };
-    let matters = |kind: &&SamePlaces| {
+    let difference = |kind: &SamePlaces| {
         let places = [middle(kind.longest()), middle(usual.longest())];
-        **kind == *usual || least <= 0.0 || share(kind) * by_place.difference(d, places) >= least
+        if kind == usual { Some(0.0) } else { by_place.difference(d, places) }
+    };
+    let unknown: f64 = kinds.iter().filter(|kind| difference(kind).is_none()).map(share).sum();
+    let matters = |kind: &&SamePlaces| {
+        least <= 0.0
+            || *kind == usual
+            || difference(kind).map_or(unknown >= LITTLE, |difference| share(kind) * difference >= least)
     };
     let mut large: Vec<_> = kinds.iter().filter(matters).map(|k| (k.longest(), share(k))).collect();
     let sum: f64 = large.iter().map(|kind| kind.1).sum();

@@ -156,6 +156,10 @@ impl Moving {
         })
     }
 
+    fn is_above(self, block: i64) -> bool {
+        self.at(block).is_some_and(|[low, _]| low > 0)
+    }
+
     /// In which share of the threads of a block it holds, if each number between the two is as frequent; `None` where that
     /// is not known.
     fn share(self, block: i64) -> Option<f64> {
@@ -213,7 +217,13 @@ impl ByPlace {
                 let rest = kernel.extents()[d] - 1 - item.offset[d];
                 let step = shape[d].checked_mul(fold).ok_or(Entangled)?;
                 let least = rest.checked_sub(step - fold).ok_or(Entangled)?;
-                self.along[d].compared.push(Moving { low: least, high: rest, by: -step, in_loops: false, is_zero: false });
+                self.along[d].compared.push(Moving {
+                    low: least,
+                    high: rest,
+                    by: -step,
+                    in_loops: false,
+                    is_zero: false,
+                });
             }
         }
         Ok(())
@@ -282,15 +292,15 @@ impl ByPlace {
     }
 
     /// The share of a block's threads, about and at most, that do something else at one place along a dimension than at
-    /// another.
-    pub(super) fn difference(&self, d: usize, [one, other]: [i64; 2]) -> f64 {
+    /// another; `None` where loops make that another than can be told.
+    pub(super) fn difference(&self, d: usize, [one, other]: [i64; 2]) -> Option<f64> {
         let along = &self.along[d];
         let iterations = |place: i64| along.loops.iter().map(move |of_loop| longest(of_loop, place));
         if !iterations(one).eq(iterations(other)) {
-            return 1.0;
+            return None;
         }
         let of_form = |moving: &Moving| Some((moving.share(one)? - moving.share(other)?).abs());
-        along.compared.iter().map(|moving| of_form(moving).unwrap_or(1.0)).fold(0.0, f64::max)
+        along.compared.iter().map(of_form).try_fold(0.0, |most, share| Some(f64::max(most, share?)))
     }
 }
 
@@ -344,6 +354,8 @@ impl AlongOne {
         let mut is_decided = true;
         for moving in &self.compared {
             match moving.decided(place)? {
+                // What is not zero on both sides of some places is so in another way on either.
+                Some(false) if moving.is_zero && moving.is_above(place) => digest.add(2),
                 Some(held) => digest.add(u64::from(held)),
                 None => is_decided = false,
             }
