@@ -26,9 +26,18 @@ pub(super) fn domains_differ(estimators: &[Estimator<'_>]) -> Option<Warning> {
     })
 }
 
-/// Without the warning that registers may have been assumed, unless they were.
+/// With the warning that registers were assumed if they were, and without it if not: a document is checked for its own
+/// launches, and others may be asked about.
 pub(super) fn about_registers(mut warnings: Vec<Warning>, assumed: bool) -> Vec<Warning> {
-    warnings.retain(|w| assumed || w.code != "registers-assumed");
+    let code = "registers-assumed";
+    if !assumed {
+        warnings.retain(|w| w.code != code);
+    } else if warnings.iter().all(|w| w.code != code) {
+        let message = format!(
+            "no entry of `launch.registers` matches all launches; {ASSUMED_REGISTERS} are assumed where none does"
+        );
+        warnings.push(Warning { code, message, place: Some("launch.registers".to_owned()) });
+    }
     warnings
 }
 
