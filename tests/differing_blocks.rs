@@ -67,7 +67,7 @@ const LINE: &str = "{x: 131072}";
 const SQUARE: &str = "{x: 1024, y: 1024}";
 
 /// Domain, body, block, and by how many per cent blocks and waves may be off.
-const CASES: [(&str, &str, [i64; 3], [f64; 2]); 8] = [
+const CASES: [(&str, &str, [i64; 3], [f64; 2]); 12] = [
     (LINE, "[{at: 'load a[x]', when: 'x < 40960'}, 'load a[x + 1000000]']", [128, 1, 1], [0.1, 1.0]),
     (LINE, "[{at: 'load a[x]', when: 'x >= 60000'}, 'load a[x + 1000000]']", [128, 1, 1], [0.1, 1.0]),
     (LINE, "[{at: 'load a[8*x]', when: 'x >= 30000 && x < 100000'}]", [100, 1, 1], [0.2, 1.0]),
@@ -76,7 +76,18 @@ const CASES: [(&str, &str, [i64; 3], [f64; 2]); 8] = [
     (SQUARE, "[{at: 'load a[x + 1024*y]', when: 'x < 320'}, 'load a[y]']", [32, 4, 1], [0.1, 5.0]),
     (SQUARE, "[{at: 'load a[x + 1024*y]', when: 'x < y'}, 'load a[x]']", [32, 8, 1], [6.0, 3.0]),
     (SQUARE, "[{at: 'load a[y + 1024*x]', when: '3*x + y < 1500'}]", [32, 8, 1], [6.0, 3.0]),
+    (SQUARE, RECTANGLE, [32, 8, 1], [0.2, 7.0]),
+    (SQUARE, FRAME, [32, 8, 1], [0.2, 7.0]),
+    (SQUARE, LAYERS, [32, 8, 1], [0.5, 7.0]),
+    (SQUARE, "['load a[x + 1024*y]', 'load a[y + 1024*x]']", [16, 16, 1], [1.0, 5.0]),
 ];
+const RECTANGLE: &str =
+    "[{at: 'load a[x + 1024*y]', when: 'x >= 256 && x < 768 && y >= 256 && y < 768'}, 'load a[x]']";
+const FRAME: &str =
+    "[{at: 'load a[x + 1024*y]', when: 'x < 256 || x >= 768 || y < 256 || y >= 768'}, 'load a[x]']";
+/// Each is 2 or 3 % of the blocks, all together 9 %.
+const LAYERS: &str =
+    "[{at: 'load a[x + 1024*y]', when: 'x < 32 || x >= 992 || y < 16 || y >= 1008'}, 'load a[x]']";
 
 #[test]
 fn blocks_and_waves_stand_for_all() {
@@ -160,4 +171,15 @@ fn all_of_few_waves_count_where_the_first_finds_nothing() {
         let field = &found.fields[0];
         assert_near(field.reuse[0].get() / field.wave_load.get(), again, 0.01, &domain);
     }
+}
+
+#[test]
+fn warps_of_blocks_that_do_nothing_in_a_loop_do_not_stand_for_others() {
+    let body = "[{loop: {k: 0..4}, body: [{at: 'load a[x + k + 1032*y]', when: 'k >= 1 && y >= 341'}]}, \
+                'load a[x + 1032*y + 2000000]']";
+    let case = Case::new(SQUARE, body, [32, 8, 1]);
+    let device = device::find("a100", &[]).unwrap();
+    let counts = l1::count(&case.kernel, &case.launch, &case.program, &device).unwrap();
+    let each = 4.0 * 683.0 / 1024.0 * 256.0;
+    assert_near(counts.instructions[0].lanes.get(), each, 1.0, "lanes of a block");
 }
