@@ -25,6 +25,14 @@ fn text(name: &str) -> String {
     std::fs::read_to_string(root().join("tests/measured/sets").join(name)).unwrap()
 }
 
+/// Puts the kernel beside set files: once, as another test may be reading it.
+fn copy_kernel() {
+    static COPIED: std::sync::Once = std::sync::Once::new();
+    COPIED.call_once(|| {
+        std::fs::copy(root().join("tests/measured/sets/blur.kernel.yaml"), path("blur.kernel.yaml")).unwrap();
+    });
+}
+
 /// The set file with some lines changed, beside which its kernel lies.
 fn changed(name: &str, changes: &[(&str, &str)]) -> PathBuf {
     let mut set = text("blur.yaml");
@@ -32,7 +40,7 @@ fn changed(name: &str, changes: &[(&str, &str)]) -> PathBuf {
         assert!(set.contains(from), "{from}");
         set = set.replace(from, to);
     }
-    std::fs::copy(root().join("tests/measured/sets/blur.kernel.yaml"), path("blur.kernel.yaml")).unwrap();
+    copy_kernel();
     let file = path(name);
     std::fs::write(&file, set).unwrap();
     file
@@ -471,7 +479,7 @@ fn fits_find_what_holds_for_all_devices_and_for_each() {
 fn rows_that_a_condition_says_nothing_of_are_counted() {
     std::fs::write(path("unsaid.csv"), "bx,mask,us\n64,,3.5\n128,5,3.5\n256,,3.5\n256,300,3.5\n64,,\n")
         .unwrap();
-    std::fs::copy(root().join("tests/measured/sets/blur.kernel.yaml"), path("blur.kernel.yaml")).unwrap();
+    copy_kernel();
     let set = |when: &str| {
         let text = format!(
             "wavecast-set: 1\nid: unsaid\ndata: unsaid.csv\nwhen: {when}\ndevice: a100\nkernel: blur.kernel.yaml\n\
