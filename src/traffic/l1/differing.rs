@@ -1,7 +1,7 @@
 //! Blocks that do something else than others: conditions on the place in the grid hold in some of them, and loops run longer.
 //! Then none stands for all.
 
-use super::kinds::{ByPlace, SamePlaces};
+use super::by_place::{ByPlace, SamePlaces};
 use super::prepared::Prepared;
 use super::uniform;
 use crate::expr::{Cond, Coord, Form};

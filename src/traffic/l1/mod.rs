@@ -9,6 +9,7 @@ mod accesses;
 mod affine;
 mod block_warps;
 mod blocks;
+mod by_place;
 mod counts;
 mod differing;
 mod distinct;

@@ -1,11 +1,14 @@
 //! What a thread does one after the other: loads that it waits for, where nothing else hides that it does.
 
+mod bodies;
+
 use std::collections::BTreeSet;
 
+use self::bodies::{Bodies, has_barrier};
 use super::overhead::{Addresses, Overhead};
 use crate::effort::{Spent, spend_on};
 use crate::expr::{Cond, Coord, LoopId};
-use crate::kernel::{AccessKind, Kernel, Space};
+use crate::kernel::Kernel;
 use crate::launch::{Instruction, Launch, Program, Step, Working};
 use crate::quantity::{PerThread, Share, Times};
 use crate::space::{BlockIndex, Thread};
@@ -76,6 +79,7 @@ impl ThreadPath {
             let mut walk = Walk {
                 kernel,
                 program,
+                bodies: Bodies { kernel, program },
                 block,
                 thread,
                 loops: vec![None; program.loops.len()],
@@ -96,7 +100,7 @@ impl ThreadPath {
             walk.found.rounds = walk.rounds();
             walk.found.kept_apart = walk.kept_apart();
             walk.found.overhead.far = walk.addresses.far(kernel);
-            let differs = walk.depends_on_thread(&program.steps);
+            let differs = walk.bodies.depends_on_thread(&program.steps);
             most = most.or(&walk.found);
             if !differs {
                 break;
@@ -168,6 +172,7 @@ enum Within {
 struct Walk<'p> {
     kernel: &'p Kernel,
     program: &'p Program<i64>,
+    bodies: Bodies<'p>,
     block: BlockIndex,
     thread: Thread,
     loops: Vec<Option<i64>>,
@@ -209,7 +214,7 @@ impl<'p> Walk<'p> {
                 Step::Access(position) => self.access(*position, times)?,
                 Step::Loop(id, body) => {
                     let Some(iterations) = self.iterations(*id) else { continue };
-                    if self.bounds_depend_on_thread(*id) {
+                    if self.bodies.bounds_depend_on_thread(*id) {
                         let entered = times * self.share;
                         self.found.overhead.entries += Times::new(entered);
                         self.found.overhead.iterations += Times::new(entered * iterations.count());
@@ -237,13 +242,13 @@ impl<'p> Walk<'p> {
         if !has_barrier(body) {
             self.repeated *= (count / WRITTEN_OUT).max(1.0);
             if within == Within::Nothing {
-                self.within = if self.only_copies(body) { Within::Copying } else { Within::Computing };
+                self.within = if self.bodies.only_copies(body) { Within::Copying } else { Within::Computing };
             }
         }
         let outside = std::mem::take(&mut self.conditions);
         let around = self.share;
         // In loops in loops in loops that would be a great many.
-        let in_parts = count > SHORT && around >= LEAST_SHARE && self.conditions_follow_from(id, body);
+        let in_parts = count > SHORT && around >= LEAST_SHARE && self.bodies.conditions_follow_from(id, body);
         let parts = if in_parts { PARTS } else { 1 };
         let mut loading = 0.0;
         for part in 0..parts {
@@ -262,13 +267,13 @@ impl<'p> Walk<'p> {
         self.in_loop = is_inner;
         (self.repeated, self.within) = (repeated, within);
         self.loops[usize::from(id.0)] = None;
-        if self.waits_in(body) {
-            let quads = if self.fills_shared(body) { (count / WRITTEN_OUT).floor() } else { 0.0 };
+        if self.bodies.waits_in(body) {
+            let quads = if self.bodies.fills_shared(body) { (count / WRITTEN_OUT).floor() } else { 0.0 };
             let alone = count - quads * WRITTEN_OUT;
             self.found.quads += Times::new(entered * quads * loading);
             self.found.waits += Times::new(entered * (quads + alone) * loading);
         }
-        if self.updates_shared(body) {
+        if self.bodies.updates_shared(body) {
             self.found.shared_updates += Times::new(times * around);
         }
         Ok(())
@@ -288,7 +293,7 @@ impl<'p> Walk<'p> {
         let field = self.kernel.field(instruction.field);
         let copies = Times::new(field.multiplicity as f64) * self.share;
         self.addresses.add(instruction.field, &instruction.element);
-        if self.is_load_from_memory(instruction) {
+        if self.bodies.is_load_from_memory(instruction) {
             self.loaded = true;
             let copies = copies.get();
             self.loads[0] += copies * self.repeated;
@@ -342,34 +347,11 @@ impl<'p> Walk<'p> {
         }
     }
 
-    fn bounds_depend_on_thread(&self, id: LoopId) -> bool {
-        let range = &self.program.loops[usize::from(id.0)];
-        let is_thread = |c: Coord| matches!(c, Coord::ThreadIdx(_));
-        range.from.mentions(&is_thread) || range.to.mentions(&is_thread)
-    }
-
-    fn is_load_from_memory(&self, instruction: &Instruction<i64>) -> bool {
-        instruction.kind != AccessKind::Store && self.kernel.field(instruction.field).space.in_memory()
-    }
-
     /// Whether a condition holds here. What cannot be evaluated may well hold.
     fn holds(&self, condition: Option<&Cond<i64>>) -> Result<bool, Spent> {
         let Some(condition) = condition else { return Ok(true) };
         spend_on(condition.size(), STEPS_OF_ACCESS)?;
         Ok(condition.evaluate(&|c| self.value(c)) != Some(false))
-    }
-
-    /// Whether conditions of accesses follow from a loop.
-    fn conditions_follow_from(&self, id: LoopId, body: &[Step]) -> bool {
-        let of_loop = |c: Coord| c == Coord::Loop(id);
-        body.iter().any(|step| match step {
-            Step::Sync => false,
-            Step::Access(position) => {
-                let when = self.program.instructions[*position].when.as_ref();
-                when.is_some_and(|when| when.mentions(&of_loop))
-            }
-            Step::Loop(_, inner) => self.conditions_follow_from(id, inner),
-        })
     }
 
     /// The iterations of a loop; `None` where this thread does not enter it.
@@ -385,91 +367,4 @@ impl<'p> Walk<'p> {
         }
         Some(Iterations { from, step: range.step, last: span / step })
     }
-
-    /// Whether an iteration loads from global memory and stores afterwards, outside of loops in it.
-    fn waits_in(&self, body: &[Step]) -> bool {
-        let mut loaded = false;
-        for step in body {
-            let Step::Access(position) = step else { continue };
-            let instruction = &self.program.instructions[*position];
-            let is_global = self.kernel.field(instruction.field).space.in_memory();
-            match instruction.kind {
-                AccessKind::Load => loaded |= is_global,
-                AccessKind::Store if loaded => return true,
-                AccessKind::Store => {}
-                AccessKind::Atomic => return true,
-            }
-        }
-        false
-    }
-
-    /// Whether an iteration loads from shared memory and stores there afterwards, outside of loops in it.
-    fn updates_shared(&self, body: &[Step]) -> bool {
-        let mut loaded = false;
-        for step in body {
-            let Step::Access(position) = step else { continue };
-            let instruction = &self.program.instructions[*position];
-            if self.kernel.field(instruction.field).space != Space::Shared {
-                continue;
-            }
-            match instruction.kind {
-                AccessKind::Load => loaded = true,
-                AccessKind::Store if loaded => return true,
-                AccessKind::Store => {}
-                AccessKind::Atomic => return true,
-            }
-        }
-        false
-    }
-
-    /// Whether an iteration only copies to shared memory, so that nothing keeps loads of the next ones from passing its
-    /// stores, and no thread waits for others. Bodies that compute are too long for compilers to do side by side.
-    fn fills_shared(&self, body: &[Step]) -> bool {
-        body.iter().all(|step| matches!(step, Step::Access(_))) && self.only_copies(body)
-    }
-
-    /// Whether steps only load from elsewhere and store that to shared memory, without waiting for other threads.
-    fn only_copies(&self, steps: &[Step]) -> bool {
-        let is_store = |step: &Step| match step {
-            Step::Access(position) => self.program.instructions[*position].kind == AccessKind::Store,
-            Step::Sync | Step::Loop(..) => false,
-        };
-        let copies = steps.iter().any(is_store) || steps.iter().all(|step| matches!(step, Step::Loop(..)));
-        copies
-            && steps.iter().all(|step| match step {
-                Step::Access(position) => {
-                    let instruction = &self.program.instructions[*position];
-                    let is_shared = self.kernel.field(instruction.field).space == Space::Shared;
-                    match instruction.kind {
-                        AccessKind::Load => !is_shared,
-                        AccessKind::Store => is_shared,
-                        AccessKind::Atomic => false,
-                    }
-                }
-                Step::Sync => false,
-                Step::Loop(_, body) => self.only_copies(body),
-            })
-    }
-
-    /// Whether another thread might do something else.
-    fn depends_on_thread(&self, steps: &[Step]) -> bool {
-        steps.iter().any(|step| match step {
-            Step::Sync => false,
-            Step::Access(position) => {
-                let instruction = &self.program.instructions[*position];
-                let mut items = instruction.items.iter().map(|i| &self.program.items[usize::from(i)]);
-                instruction.when.is_some() || items.any(|item| item.guard.is_some())
-            }
-            Step::Loop(id, body) => self.bounds_depend_on_thread(*id) || self.depends_on_thread(body),
-        })
-    }
-}
-
-/// Whether threads of a block wait for each other in some steps.
-fn has_barrier(steps: &[Step]) -> bool {
-    steps.iter().any(|step| match step {
-        Step::Sync => true,
-        Step::Access(_) => false,
-        Step::Loop(_, body) => has_barrier(body),
-    })
 }
