@@ -78,7 +78,7 @@ pub struct HowCounted {
 pub struct Estimated {
     /// Distinct lines were looked for at random.
     pub lines: bool,
-    /// Blocks differ in what they do, and some stood for all of them.
+    /// Blocks differ in what they do or touch, and some stood for all of them.
     pub blocks: bool,
 }
 
