@@ -57,7 +57,8 @@ pub(super) fn warnings(estimator: &Estimator<'_>, p: &Summary) -> Vec<Warning> {
         add("lines-sampled", "distinct lines are an estimate from samples".to_owned(), "volumes");
     }
     if p.counting.estimated.blocks {
-        let message = "blocks differ in what they do or touch; some blocks and waves stand for all".to_owned();
+        let message =
+            "blocks differ in what they do or touch; some blocks and waves stand for all".to_owned();
         add("blocks-sampled", message, "volumes");
     }
     let (counts, verified) = (p.counting.counts, p.counting.verified);
