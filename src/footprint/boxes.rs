@@ -99,6 +99,23 @@ pub(super) fn steps(groups: &[Group], frames: &[Frame], blocks: &BlockBox, line:
     all.all(|other| other == Some(first)).then_some(first)
 }
 
+/// How many blocks of a row lie between two that touch the same, at most; `None` if groups move in different ways.
+pub(super) fn apart(groups: &[Group], frames: &[Frame], blocks: &BlockBox) -> Option<i64> {
+    let moves = steps(groups, frames, blocks, i64::MAX)?[0];
+    let bases = || groups.iter().flat_map(|group| &group.bases);
+    let (first, last) = (bases().min()?, bases().max()?);
+    let mut of_thread = 0_i64;
+    for group in groups {
+        let shape = frames[group.frame].shape;
+        let along =
+            |d: usize| group.strides[d].checked_abs()?.checked_mul(shape[d].checked_mul(group.places[d])?);
+        let bytes = (0..3).try_fold(group.width, |sum, d| sum.checked_add(along(d)?))?;
+        of_thread = of_thread.max(bytes);
+    }
+    let bytes = last.checked_sub(*first)?.checked_add(of_thread)?;
+    (moves > 0).then(|| bytes / moves)
+}
+
 /// The last byte, counted from the beginning of the array in either direction, that work items of a domain touch through
 /// groups; `None` if it leaves 64 bits.
 pub(super) fn reach(groups: &[Group], domain: Domain) -> Option<i64> {

@@ -29,6 +29,11 @@ impl FieldTouches {
         all.all(|other| other == Some(first)).then_some(first)
     }
 
+    /// How many blocks along x lie between any two that touch the same, at most; `None` if that is not easily said.
+    pub(crate) fn apart(&self, blocks: &BlockBox) -> Option<i64> {
+        boxes::apart(self.groups.as_deref()?, &self.frames, blocks)
+    }
+
     /// Whether conditions choose among threads or blocks.
     pub(crate) fn is_conditional(&self) -> bool {
         self.patterns.iter().any(|pattern| !pattern.when.is_empty())

@@ -293,7 +293,8 @@ impl Div<Seconds> for ItemCount<PerLaunch> {
 
 impl<U, P> Sum for Amount<U, P> {
     fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
-        Self::new(all.map(Self::get).sum())
+        // The sum of no floats is a negative zero.
+        Self::new(all.map(Self::get).fold(0.0, |sum, one| sum + one))
     }
 }
 

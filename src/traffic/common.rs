@@ -60,23 +60,34 @@ pub(super) struct Residency {
 }
 
 /// Of what the blocks of an SM load that start together, the part that none of them has loaded before: in loops they run
-/// in step, so that what several load comes once. All of `own`, what a block loads, where nothing is known of that.
+/// in step, so that what several load comes once. All of it where nothing is known of that. `own` is what each block
+/// loads; without it, blocks load differently.
 pub(super) fn new_together(
     field: &TouchedField,
-    own: Bytes<PerBlock>,
+    own: Option<Bytes<PerBlock>>,
     Residency { working, resident, sms }: Residency,
     sizes: &Sizes,
 ) -> Share {
     let sms = sms.max(1);
     let all = working.count();
     let of_sm = (resident / sms).min(all / sms).min(MOST_TOGETHER);
-    if field.loads.depth() == 0 || of_sm < 2 || own <= Bytes::ZERO || all / resident.max(1) >= MOST_WAVES {
+    if field.loads.depth() == 0
+        || of_sm < 2
+        || own.is_some_and(|own| own <= Bytes::ZERO)
+        || all / resident.max(1) >= MOST_WAVES
+    {
         return Share::ALL;
     }
     let every = |turn: i64| away(&working, working.from, (sms / 2).saturating_add(turn.saturating_mul(sms)));
     let together: Vec<BlockBox> = (0..of_sm).map(every).collect();
-    let Some(union) = soon_counted(field, &together, sizes.sector) else { return Share::ALL };
-    let new = Share::new((union / (own.get() * of_sm as f64)).clamp(0.0, 1.0));
+    let loads = |blocks: &[BlockBox]| soon_counted(field, &[(&field.loads, blocks)], sizes.sector);
+    let Some(union) = loads(&together) else { return Share::ALL };
+    let apart = match own {
+        Some(own) => Some(own.get() * of_sm as f64),
+        None => together.iter().map(|&block| loads(&[block])).sum(),
+    };
+    let Some(apart) = apart.filter(|&apart| apart > 0.0) else { return Share::ALL };
+    let new = Share::new((union / apart).clamp(0.0, 1.0));
     if new > NEARLY_ALL { Share::ALL } else { new }
 }
 
@@ -88,15 +99,19 @@ pub(super) fn small(field: &TouchedField, blocks: &BlockBox, sizes: &Sizes) -> O
     }
     // Where that is not soon counted, they load no more than all of it.
     let all = array as f64 * field.times();
-    let of = |line| Bytes::new(soon_counted(field, &[*blocks], line).unwrap_or(all));
+    let of = |line| Bytes::new(soon_counted(field, &[(&field.loads, &[*blocks])], line).unwrap_or(all));
     Some(SmallArray { sectors: of(sizes.sector), lines: of(sizes.line) })
 }
 
-/// Bytes of lines that some blocks load; `None` if that is not soon counted.
-fn soon_counted(field: &TouchedField, blocks: &[BlockBox], line: i64) -> Option<f64> {
+/// Bytes of lines of a field that are touched in one of several ways; `None` if that is not soon counted.
+pub(super) fn soon_counted(
+    field: &TouchedField,
+    parts: &[(&FieldTouches, &[BlockBox])],
+    line: i64,
+) -> Option<f64> {
     let by = |engine| {
         let counter = Counter::forced(engine);
-        within(STEPS_IF_SOON, || FieldTouches::count(&[(&field.loads, blocks)], line, &counter))
+        within(STEPS_IF_SOON, || FieldTouches::count(parts, line, &counter))
     };
     let count = by(Engine::Linear).or_else(|_| by(Engine::Runs));
     count.ok().map(|count| count.lines as f64 * line as f64 * field.times())

@@ -59,6 +59,8 @@ pub struct Footprints {
     pub counts: usize,
     /// See `counts`.
     pub verified: usize,
+    /// Whether the blocks of the launch are one row.
+    pub one_row: bool,
 }
 
 impl Footprints {
@@ -68,6 +70,12 @@ impl Footprints {
         let counted =
             self.stands_for.map(|n| l1.work_items * n.get()).filter(|&items| items > ItemCount::ZERO);
         counted.unwrap_or(self.whole_items).max(ItemCount::new(1e-9))
+    }
+
+    /// What comes again in the same row, one row back and one plane back, as it is said of the grid: in one row of blocks,
+    /// all of it is along x, however far back.
+    pub fn along_axes(&self, again: [Bytes<PerItem>; 3]) -> [Bytes<PerItem>; 3] {
+        if self.one_row { [again.iter().sum(), Bytes::ZERO, Bytes::ZERO] } else { again }
     }
 
     /// About what the whole launch loads or stores, each byte once.

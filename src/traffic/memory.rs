@@ -71,6 +71,11 @@ impl MemoryLoad {
         [self.reuse_x, self.reuse_y, self.reuse_z]
     }
 
+    /// Says the same of what is saved by hits on earlier blocks in another way.
+    pub(super) fn set_reuse(&mut self, [x, y, z]: [Bytes<PerItem>; 3]) {
+        (self.reuse_x, self.reuse_y, self.reuse_z) = (x, y, z);
+    }
+
     /// Saved by hits on earlier blocks and on an earlier launch.
     pub fn saved(&self) -> Bytes<PerItem> {
         self.reuse().iter().sum::<Bytes<_>>() + self.reuse_launch

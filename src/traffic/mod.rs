@@ -5,6 +5,7 @@ mod caches;
 mod common;
 mod counts;
 mod differing_waves;
+mod far;
 mod fields;
 mod footprints;
 mod in_l1;

@@ -3,6 +3,7 @@
 use super::common::{Residency, new_together, small};
 use super::counts::{Counting, FieldCounter, OfBlock, OfWave, nested};
 use super::differing_waves::AllWaves;
+use super::far::far_back;
 use super::fields::{Sizes, TouchedField, touched_fields};
 use super::footprints::{FieldFootprint, Footprints};
 use super::passes::{Passes, Scene, passes_of_one_stretch};
@@ -49,6 +50,7 @@ pub(super) fn of_fields(
     // Work items of blocks that do nothing belong to the launch, too.
     let factor = items / items_of(&[working.blocks]).max(1e-9);
     let waves = Waves::new(&working, resident);
+    let waves = far_back(&waves, fields, &sizes).map_or(waves, |distances| waves.coming_back(distances));
     let wave = waves.middle();
     let items_of_wave = |wave: &Wave| ItemCount::new((factor * items_of(&wave.blocks)).max(1e-9));
     let wave_items = items_of_wave(&wave);
@@ -79,6 +81,7 @@ pub(super) fn of_fields(
         blocks_sampled: false,
         counts: 0,
         verified: 0,
+        one_row: waves.in_one_row().is_some(),
     };
     let residency = Residency { working: working.blocks, resident, sms: signed(device.sm.count.value.0) };
     let mut lines = Bytes::ZERO;
@@ -203,7 +206,8 @@ impl FieldCounter<'_> {
             Some(first) => self.common(field, first, residency.resident, sizes)?,
             None => Bytes::ZERO,
         };
-        let together = new_together(field, of_block.load, residency, sizes);
+        let own = (blocks.len() == 1).then_some(of_block.load);
+        let together = new_together(field, own, residency, sizes);
         let made = self.made_since(before);
         Ok(OfField { block: of_block, at_a_time, wave: of_wave, pages, gaps, common, together, made })
     }

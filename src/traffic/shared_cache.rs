@@ -10,6 +10,7 @@ use crate::quantity::{Bytes, PerCache, PerItem, PerWave, Ratio, Share};
 /// A cache under each kind of waves.
 pub(super) struct SharedCache<'f> {
     pub(super) middle: CacheRates<'f>,
+    of: &'f Footprints,
     /// Share of the kind, the cache, and what waves of the kind touch of each field.
     kinds: Vec<(Share, CacheRates<'f>, &'f [FieldFootprint])>,
 }
@@ -34,7 +35,7 @@ impl<'f> SharedCache<'f> {
         if kinds.is_empty() {
             kinds = vec![(Share::ALL, middle, of.fields.as_slice())];
         }
-        Self { middle, kinds }
+        Self { middle, of, kinds }
     }
 
     /// Sectors of a field that are written in part, of `by_warps` that warps store.
@@ -60,6 +61,7 @@ impl<'f> SharedCache<'f> {
             let in_part = written_in_part(fit, &fields[field], by_warps, of_l2.oversubscription[0]);
             sum.add(&cache.below(&fields[field], in_part, of_l1, asked), *share);
         }
+        sum.load.set_reuse(self.of.along_axes(sum.load.reuse()));
         sum
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::device::Device;
 use crate::predict::prediction::Prediction;
 use crate::quantity::{Bytes, ItemsPerSecond, PerCache, PerItem, PerWave, Ratio, Seconds, Share};
-use crate::traffic::{Again, FieldFootprint, MemoryVolumes};
+use crate::traffic::{Again, FieldFootprint, Footprints, MemoryVolumes};
 
 /// A boundary of the memory hierarchy, bytes per work item.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -88,7 +88,8 @@ pub struct Layer {
 pub(super) fn levels(device: &Device, prediction: &Prediction) -> Vec<MemoryLevel> {
     let (volumes, pressure) = (&prediction.volumes, &prediction.volumes.pressure);
     let (terms, limits) = (&prediction.time.terms, &prediction.time.limits);
-    let fields = &prediction.footprints().fields;
+    let footprints = prediction.footprints();
+    let fields = &footprints.fields;
     let (l1, l2) = (&volumes.l1, &volumes.l2);
     let above_l2 = CachePressure {
         capacity_bytes: pressure.l1_capacity,
@@ -132,7 +133,7 @@ pub(super) fn levels(device: &Device, prediction: &Prediction) -> Vec<MemoryLeve
         store_bytes: of.store.total,
         time_s: None,
         limit_per_s: None,
-        loads: Some(load_parts(fields, of)),
+        loads: Some(load_parts(footprints, of)),
         cache: Some(cache),
     };
     let mut all = vec![registers, block];
@@ -176,19 +177,19 @@ fn first(fields: &[FieldFootprint]) -> Bytes<PerItem> {
     fields.iter().map(|f| f.wave_load).sum()
 }
 
-/// What blocks that ran before touched of what the wave loads, along an axis.
-fn reusable(fields: &[FieldFootprint], d: usize) -> Bytes<PerItem> {
-    fields.iter().map(|f| f.reuse[d]).sum()
+/// What blocks that ran before touched of what the wave loads, along each axis.
+fn reusable(of: &Footprints) -> [Bytes<PerItem>; 3] {
+    of.along_axes([0, 1, 2].map(|d| of.fields.iter().map(|f| f.reuse[d]).sum()))
 }
 
 /// Of that, what is lost along each axis.
-fn lost(fields: &[FieldFootprint], of: &MemoryVolumes) -> [Bytes<PerItem>; 3] {
-    let found = of.load.reuse();
-    std::array::from_fn(|d| (reusable(fields, d) - found[d]).or_none())
+fn lost(footprints: &Footprints, of: &MemoryVolumes) -> [Bytes<PerItem>; 3] {
+    let (all, found) = (reusable(footprints), of.load.reuse());
+    std::array::from_fn(|d| (all[d] - found[d]).or_none())
 }
 
-fn load_parts(fields: &[FieldFootprint], of: &MemoryVolumes) -> LoadParts {
-    let lost = lost(fields, of);
+fn load_parts(footprints: &Footprints, of: &MemoryVolumes) -> LoadParts {
+    let lost = lost(footprints, of);
     let (lost_within, fill) = (of.load.capacity, of.load.partial_store_fill);
     let unavoidable = (of.load.total - lost.iter().sum() - lost_within - fill).or_none();
     let [lost_x, lost_y, lost_z] = lost;
@@ -223,17 +224,18 @@ fn within_wave(device: &Device, prediction: &Prediction) -> Option<CachePressure
 
 /// Reuse in L2 within a wave, along x, along y, along z.
 pub(super) fn layers(device: &Device, prediction: &Prediction) -> [Layer; 4] {
-    let (fields, volumes) = (&prediction.footprints().fields, &prediction.volumes);
+    let (footprints, volumes) = (prediction.footprints(), &prediction.volumes);
     let (pressure, below) = (&volumes.pressure, volumes.llc.as_ref().unwrap_or(&volumes.dram));
     let capacity = device.l2.effective.value.0 as f64;
-    let lost = lost(fields, below);
+    let lost = lost(footprints, below);
     let within = within_wave(device, prediction);
+    let reusable = reusable(footprints);
     let along = ["wave", "x", "y", "z"];
     std::array::from_fn(|i| {
         let (reusable_bytes, lost_bytes) = match i.checked_sub(1) {
             // What the L1 lost comes back to the L2 as well.
             None => (shared(prediction), below.load.capacity),
-            Some(d) => (reusable(fields, d), lost[d]),
+            Some(d) => (reusable[d], lost[d]),
         };
         let (distance, miss) = match within.filter(|_| i == 0) {
             Some(cache) => (cache.oversubscription.get() * capacity, cache.miss),
