@@ -19,7 +19,7 @@ const TO_PART: i64 = 32;
 pub(super) fn far_back(waves: &Waves, fields: &[TouchedField], sizes: &Sizes) -> Option<[i64; 2]> {
     let (all, size) = (waves.in_one_row()?, waves.size());
     let most = (all - size).min(size.saturating_mul(MOST_WAVES));
-    let row = BlockBox::whole(Grid::known([all, 1, 1].into()));
+    let row = BlockBox::whole(Grid::known([all, 1, 1]));
     let far = fields.iter().filter(|field| may_return(field, &row, size)).collect::<Vec<_>>();
     if most <= size || far.is_empty() {
         return None;
