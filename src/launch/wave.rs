@@ -32,6 +32,13 @@ impl BlockBox {
         BlockIndex::along(|d| self.from[d] + (self.to[d] - self.from[d]) / 2)
     }
 
+    /// Each of the blocks, along x first.
+    pub fn each(&self) -> impl Iterator<Item = BlockIndex> {
+        let Self { from, to } = *self;
+        let row = move |y, z| (from[0]..to[0]).map(move |x| [x, y, z].into());
+        (from[2]..to[2]).flat_map(move |z| (from[1]..to[1]).flat_map(move |y| row(y, z)))
+    }
+
     /// Number of blocks.
     pub fn count(&self) -> i64 {
         self.counts().iter().product()

@@ -40,14 +40,20 @@ impl<'a> Working<'a> {
     #[expect(clippy::missing_panics_doc, reason = "a quotient is below what is divided")]
     pub fn new(kernel: &Kernel, launch: &'a Launch, program: &'a Program<i64>) -> Self {
         let mut blocks = BlockBox::whole(launch.sizes.grid);
-        if program.instructions.iter().all(|i| i.clipped) {
+        let clipped = program.instructions.iter().all(|i| i.clipped);
+        if clipped {
             for (d, extent) in kernel.extents().into_iter().enumerate() {
                 let size = i128::from(launch.candidate.block()[d]) * i128::from(launch.candidate.fold()[d]);
                 let last = i64::try_from(i128::from(extent - 1) / size).expect("it is below the extent");
                 blocks.to[d] = blocks.to[d].min(last.saturating_add(1)).max(1);
             }
         }
-        let search = conditions(program).map(|conditions| Search { launch, conditions });
+        let search = conditions(program).map(|conditions| Search {
+            launch,
+            conditions,
+            threads: clipped
+                .then(|| [0, 1, 2].map(|d| (kernel.extents()[d] - 1) / program.fold[d].max(1) + 1)),
+        });
         let Some(some) = search.filter(|s| s.may_work(&blocks)) else {
             return Self { blocks, share: OnceCell::from(Share::ALL), search: None };
         };
@@ -215,6 +221,8 @@ fn halves(within: BlockBox) -> [BlockBox; 2] {
 struct Search<'a> {
     launch: &'a Launch,
     conditions: Vec<[Option<SizedCond<'a>>; 2]>,
+    /// Threads along each dimension that have a work item inside the domain, where others do nothing.
+    threads: Option<[i64; 3]>,
 }
 
 impl Search<'_> {
@@ -290,10 +298,18 @@ impl Search<'_> {
     /// The values of a coordinate in the threads of a box of blocks.
     fn within(&self, coord: Coord, blocks: &BlockBox) -> Option<(i64, i64)> {
         match coord {
-            Coord::ThreadIdx(d) => Some((0, self.launch.sizes.block[d.index()] - 1)),
+            Coord::ThreadIdx(d) => Some((0, self.last_thread(d.index(), blocks))),
             Coord::BlockIdx(d) => Some((blocks.from[d.index()], blocks.to[d.index()] - 1)),
             Coord::Axis(_) | Coord::Thread(_) | Coord::Loop(_) => None,
         }
+    }
+
+    /// The last thread along a dimension that may do anything in some block of a box.
+    fn last_thread(&self, d: usize, blocks: &BlockBox) -> i64 {
+        let shape = self.launch.sizes.block[d];
+        let Some(threads) = &self.threads else { return shape - 1 };
+        let of_first = (threads[d] - 1).saturating_sub(blocks.from[d].saturating_mul(shape));
+        of_first.clamp(0, shape - 1)
     }
 
     /// The first or last place along a dimension at which a block of the box may have work.

@@ -8,6 +8,8 @@ use crate::space::{BlockIndex, Extents};
 
 /// Most blocks side by side that are looked at where blocks differ in more than how they lie relative to lines.
 const MOST_DIFFERENT: i64 = 4;
+/// So few blocks are all looked at.
+const MOST_OF_FEW: i64 = 2 * MOST_DIFFERENT;
 /// A kind of block with a smaller share of all blocks is left to the others.
 const SMALL_SHARE: f64 = 0.03;
 
@@ -98,14 +100,24 @@ pub(super) fn representatives(threads: &Threads<'_>, working: &Working<'_>, fact
             found.push(one(alike.middle(), alike, share, whole));
             continue;
         }
-        let places = diagonal(&alike, if whole { MOST_DIFFERENT } else { 1 });
+        let places = some_with_work(working, &alike, if whole { MOST_DIFFERENT } else { 1 });
         let each = share / places.len() as f64;
-        found.extend(places.into_iter().map(|place| {
-            let block = if whole { working.near(place) } else { place };
-            one(block, BlockBox::one(block), each, whole)
-        }));
+        found.extend(places.into_iter().map(|block| one(block, BlockBox::one(block), each, whole)));
     }
     Representatives { blocks: found, differ: false, sampled: false }
+}
+
+/// Blocks of a box that have work: all, if the box has few, or at most `most` that follow each other diagonally.
+fn some_with_work(working: &Working<'_>, of: &BlockBox, most: i64) -> Vec<BlockIndex> {
+    if of.count() <= MOST_OF_FEW {
+        let with_work: Vec<BlockIndex> = of.each().filter(|&block| working.works(block)).collect();
+        if !with_work.is_empty() {
+            return with_work;
+        }
+    }
+    let is_in = |block: &BlockIndex| (0..3).all(|d| (of.from[d]..of.to[d]).contains(&block[d]));
+    let near = |place| Some(working.near(place)).filter(is_in).unwrap_or(place);
+    diagonal(of, most).into_iter().map(near).collect()
 }
 
 /// Those first that the domain does not cut; all are usual where it cuts each.
