@@ -14,7 +14,7 @@ use super::refuse::Unemitted;
 use super::words::Words;
 use crate::expr::{Coefficient, Scale};
 use crate::kernel::{AccessKind, Kernel, Space};
-use crate::launch::{Candidate, Launch};
+use crate::launch::{Candidate, Launch, outside};
 use crate::space::Fold;
 use crate::text::csv_cell;
 
@@ -58,6 +58,9 @@ pub fn emit(kernel: &Kernel, candidates: &[Candidate], settings: &Settings) -> R
     }
     if launches.is_empty() {
         return Err(refused.map_or(Unemitted::NoCandidate, Unemitted::Infeasible));
+    }
+    if let Some(outside) = launches.iter().find_map(|launch| outside(kernel, launch)) {
+        return Err(Unemitted::OutOfBounds(outside.told(kernel)));
     }
     let folds: BTreeSet<Fold> = launches.iter().map(|l| l.candidate.fold()).collect();
     let plans: Vec<Plan> = folds.iter().map(|&f| Plan::new(kernel, f)).collect::<Result<_, _>>()?;

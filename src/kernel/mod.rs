@@ -12,6 +12,7 @@ mod limits;
 mod lists;
 mod load;
 mod model;
+mod outside;
 mod statements;
 mod variants;
 mod work;
@@ -29,4 +30,5 @@ pub use model::{
     Access, AccessKind, Axis, BlockRule, Field, FieldId, Kernel, LaunchRules, Loop, RegisterRule, Statement,
     Work,
 };
+pub(crate) use outside::Outside;
 pub use work::{InstructionClass, Instructions};

@@ -47,6 +47,8 @@ readable! {
         code: Option<Code>,
         /// What deserves a look, though the kernel is usable.
         warnings: Vec<Diagnostic>,
+        /// Accesses by numbers of threads and blocks, which are certainly made: launches say whether they leave their field.
+        by_threads: Vec<Access>,
         /// What tells it from all others.
         identity: Identity,
     }

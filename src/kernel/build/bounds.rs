@@ -1,22 +1,22 @@
 //! Warnings about a kernel that is understood but looks wrong.
 
 use crate::expr::{Coefficient, Coord, Form, Scale};
-use crate::kernel::leaf::Space;
-use crate::kernel::model::{Access, Field, Kernel, RegisterRule, Statement};
+use crate::kernel::model::{Access, Kernel, Loop, RegisterRule, Statement};
+use crate::kernel::outside::Outside;
 use crate::space::Fold;
 use crate::text::{Decoder, Diagnostic};
 
 /// Warns of fields that no access touches and of accesses that leave their field.
 pub(super) fn check(kernel: &Kernel, decoder: &mut Decoder) {
-    let mut accesses: Vec<Vec<&Access>> = kernel.fields.iter().map(|_| Vec::new()).collect();
-    flatten(&kernel.body, &mut accesses);
+    let mut accesses: Vec<Vec<Found<'_>>> = kernel.fields.iter().map(|_| Vec::new()).collect();
+    flatten(kernel, &kernel.body, true, &mut accesses);
     for (field, accesses) in kernel.fields.iter().zip(accesses) {
         if accesses.is_empty() && field.elements.as_int() != Some(0) {
             let message = format!("the field `{}` is never accessed", field.name);
             decoder.report(Diagnostic::warning("unused-field", None, message));
         }
         // One warning per field: what is wrong with one access is wrong with its neighbours.
-        if let Some(warning) = accesses.into_iter().find_map(|a| leaves(kernel, field, a)) {
+        if let Some(warning) = accesses.into_iter().find_map(|found| leaves(kernel, found)) {
             decoder.report(warning);
         }
     }
@@ -42,55 +42,75 @@ fn is_told(rules: &[RegisterRule], fold: Fold) -> bool {
     rules.iter().any(|rule| rule.threads.is_none() && rule.fold.is_none_or(|of| of == fold))
 }
 
+/// The accesses of which launches tell whether they leave their field: those by numbers of threads and blocks.
+pub(super) fn by_threads(kernel: &Kernel) -> Vec<Access> {
+    let mut accesses: Vec<Vec<Found<'_>>> = kernel.fields.iter().map(|_| Vec::new()).collect();
+    flatten(kernel, &kernel.body, true, &mut accesses);
+    let is_item = |coord| matches!(coord, Coord::Axis(_));
+    let depends = |found: &Found<'_>| {
+        !found.access.element.mentions(&is_item)
+            && leaves(kernel, *found).is_none()
+            && found.is_certain(kernel)
+    };
+    accesses.into_iter().flatten().filter(depends).map(|found| found.access.clone()).collect()
+}
+
+/// An access, and whether the loops around it certainly run.
+#[derive(Clone, Copy)]
+struct Found<'k> {
+    access: &'k Access,
+    in_run: bool,
+}
+
+impl Found<'_> {
+    /// Whether it is certainly made, by each work item or thread: a condition may keep others inside.
+    fn is_certain(&self, kernel: &Kernel) -> bool {
+        self.in_run && self.access.when.is_none() && kernel.guard.is_none()
+    }
+}
+
 /// The accesses of each field.
-fn flatten<'k>(statements: &'k [Statement], out: &mut [Vec<&'k Access>]) {
+fn flatten<'k>(kernel: &'k Kernel, statements: &'k [Statement], in_run: bool, out: &mut [Vec<Found<'k>>]) {
     for statement in statements {
         match statement {
-            Statement::Access(access) => out[usize::from(access.field.0)].push(access),
-            Statement::Loop(_, body) => flatten(body, out),
+            Statement::Access(access) => out[usize::from(access.field.0)].push(Found { access, in_run }),
+            Statement::Loop(id, body) => {
+                let runs = iterations(&kernel.loops[usize::from(id.0)]).is_some();
+                flatten(kernel, body, in_run && runs, out);
+            }
             Statement::Sync => {}
         }
     }
 }
 
+/// The first and last value of a loop that has the same in every thread and launch.
+fn iterations(of: &Loop) -> Option<(i64, i64)> {
+    let (from, to, step) = (of.from.as_constant()?, of.to.as_constant()?, of.step.as_int()?);
+    (step > 0 && from <= to).then(|| (from, to - (to - from) % step))
+}
+
 /// A warning if the access certainly leaves the field for some work item of the domain.
-fn leaves(kernel: &Kernel, field: &Field, access: &Access) -> Option<Diagnostic> {
-    // A condition may keep it inside; and of loops and explicit grids only an outer bound is known.
-    if access.when.is_some() || kernel.guard.is_some() || field.space == Space::Shared {
+fn leaves(kernel: &Kernel, found: Found<'_>) -> Option<Diagnostic> {
+    if !found.is_certain(kernel) {
         return None;
     }
     let extents = kernel.extents();
-    let of = |c: Coord| match c {
+    let of = |coord: Coord| match coord {
         Coord::Axis(d) => Some((0, extents[d.index()] - 1)),
+        Coord::Loop(id) => iterations(&kernel.loops[usize::from(id.0)]),
         _ => None,
     };
-    let linear_only = std::slice::from_ref(&access.element);
-    let (forms, lows, counts): (&[Form<Scale>], Vec<i64>, Vec<i64>) = match &access.indices {
-        Some(indices) => {
-            let counts: Option<Vec<i64>> = field.shape.iter().map(Scale::as_int).collect();
-            (indices, field.halo.iter().map(|h| -h).collect(), counts?)
+    let in_loop = |coord| matches!(coord, Coord::Loop(_));
+    let interval = |form: &Form<Scale>| {
+        // With loops, other forms may lie in a part of their intervals only.
+        if !form.is_affine() && form.mentions(&in_loop) {
+            return None;
         }
-        None => (linear_only, vec![0], vec![field.elements.as_int()?]),
+        form.interval(&of)
     };
-    for (position, ((form, low), count)) in forms.iter().zip(lows).zip(counts).enumerate() {
-        let (from, to) = form.interval(&of)?;
-        let last = low + count - 1;
-        if from < low || to > last {
-            let what = if access.indices.is_some() {
-                format!("index {} ", position + 1)
-            } else {
-                "the offset ".into()
-            };
-            let message = format!(
-                "{what}of this access to `{}`, `{}`, runs from {from} to {to}; the field has {low} to {last}",
-                field.name,
-                kernel.names().form(form),
-            );
-            let help = "if that is meant, give the field a larger shape or halo";
-            return Some(Diagnostic::warning("out-of-bounds", Some(access.span), message).help(help));
-        }
-    }
-    None
+    let outside = Outside::find(kernel, found.access, &interval, &Scale::as_int)?;
+    let help = "if that is meant, give the field a larger shape or halo";
+    Some(Diagnostic::warning("out-of-bounds", Some(found.access.span), outside.told(kernel)).help(help))
 }
 
 #[cfg(test)]

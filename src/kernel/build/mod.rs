@@ -101,7 +101,7 @@ pub(super) fn build(
     if decoder.diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return None;
     }
-    let kernel = Kernel {
+    let mut kernel = Kernel {
         name: doc.kernel?.value,
         about: doc.about,
         document: 0,
@@ -117,9 +117,11 @@ pub(super) fn build(
         code: None,
         steps: u64::try_from(limits.steps).unwrap_or(u64::MAX),
         warnings: Vec::new(),
+        by_threads: Vec::new(),
         identity: Identity::default(),
     };
     bounds::check(&kernel, decoder);
+    kernel.by_threads = bounds::by_threads(&kernel);
     axes::check(&kernel, doc.domain.as_ref().and_then(|d| d.0.first()).map(|axis| axis.0.span), decoder);
     Some(kernel)
 }

@@ -4,11 +4,11 @@ use super::gaps::missing;
 use crate::device::signed;
 use crate::expr::Coefficient;
 use crate::kernel::Field;
-use crate::launch::ASSUMED_REGISTERS;
+use crate::launch::{ASSUMED_REGISTERS, outside};
 use crate::predict::{Estimator, Summary};
 use crate::quantity::{PerAddress, Times};
 use crate::report::check::Warning;
-use crate::report::units::bytes;
+use crate::report::units::{bytes, shape};
 
 /// Code of the warning that rates of variants are not of the same job.
 pub(in crate::report) const DOMAINS_DIFFER: &str = "domains-differ";
@@ -78,9 +78,22 @@ pub(super) fn warnings(estimator: &Estimator<'_>, p: &Summary) -> Vec<Warning> {
         add("wavefronts-sampled", "some warps stand for all".to_owned(), "volumes.l1");
     }
     out.extend(missing(estimator, p));
+    out.extend(leaving(estimator, p));
     out.extend(idle(estimator, p));
     out.extend(memory(estimator, p));
     out
+}
+
+/// Warns of accesses by numbers of threads and blocks that leave their field in this launch.
+fn leaving(estimator: &Estimator<'_>, p: &Summary) -> Option<Warning> {
+    let outside = outside(estimator.kernel, &p.launch)?;
+    let message = format!(
+        "in blocks of {}, {}: give the field more elements, or take other blocks",
+        shape(p.launch.candidate.block()),
+        outside.told(estimator.kernel)
+    );
+    let place = Some(format!("fields.{}", outside.field.name));
+    Some(Warning { code: "launch-out-of-bounds", message, place })
 }
 
 /// A last wave that leaves more than half of the SMs without work, where that costs more than this share of
