@@ -65,8 +65,9 @@ fn curves_say_where_they_come_from() {
         let found = answer(&[&["predict", "-", "-d", "a100"], arguments].concat(), COPY);
         found["model"]["curves"].as_str().unwrap().to_owned()
     };
-    assert_eq!(curves(&["--curves", "h200"]), "h200 (hit rates inherited from h100-sxm)");
-    assert_eq!(curves(&["--curves", "v100"]), "v100-pcie-32gb");
+    assert_eq!(curves(&["--curves", "h200"]), "inherited from h200");
+    assert_eq!(curves(&["--curves", "v100"]), "inherited from v100-pcie-32gb");
+    assert_eq!(curves(&["--curves", "a100"]), "a100-40gb (hit rates inherited from h100-sxm)");
     let file = curves(&["--curves", "fits/v100-pcie-32gb.yaml"]);
     assert_eq!(file, "v100-pcie-32gb of the file fits/v100-pcie-32gb.yaml");
     let said = stderr(&wavecast(&["predict", "-", "--curves", "v101"], COPY));

@@ -354,6 +354,13 @@ fn atomics_read_what_they_change() {
     let together = result(&kernel("loads: ['a[x]']\natomics: ['b[0]']\n"), &[]);
     moves(&together, [8.0, 1.0, 8.0, 0.0]);
     assert!(!warned(&apart) && warned(&together));
+    // Neighbours in a sector are not the same address: eight blocks of one wave change each.
+    let few = result(&kernel("loads: ['a[x]']\natomics: ['b[x % 65536]']\n"), &[]);
+    let many = result(&kernel("loads: ['a[x]']\natomics: ['b[x % 1024]']\n"), &[]);
+    assert!(!warned(&few) && warned(&many));
+    // One thread of each block is enough, in a kernel with one address.
+    let one = result(&kernel("body:\n  - load a[x]\n  - {when: threadIdx.x == 0, at: 'atomic b[0]'}\n"), &[]);
+    assert!(one["warnings"].to_string().contains(" atomics of a wave change the same address"), "{one}");
 }
 
 #[test]

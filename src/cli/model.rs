@@ -67,7 +67,7 @@ pub(super) struct ModelArguments {
     #[arg(long, value_name = "CLOCK", allow_hyphen_values = true)]
     pub clock: Option<RunClock>,
     /// Take hit rates and coefficients from this curve file, as `wavecast fit` writes it, or from the curves that ship
-    /// with this id
+    /// with this id: of another GPU all but its bandwidth, latency and launch
     #[arg(long, value_name = "FILE", value_parser = read_curves)]
     pub curves: Option<CurveFile>,
     /// How time follows from volumes
@@ -96,17 +96,21 @@ pub(super) struct ModelArguments {
     pub verbose: bool,
 }
 
-/// A curve file that was read.
+/// Curves that were chosen.
 #[derive(Debug, Clone)]
-pub(super) struct CurveFile(std::sync::Arc<Fit>);
+pub(super) enum CurveFile {
+    /// Of a file that was read.
+    Read(std::sync::Arc<Fit>),
+    Shipped(&'static Fit),
+}
 
 fn read_curves(path: &str) -> Result<CurveFile, String> {
     if !is_path(path) && path != "-" && !Path::new(path).exists() {
-        return shipped_curves(path).map(|fit| CurveFile(std::sync::Arc::new(fit.clone())));
+        return shipped_curves(path).map(CurveFile::Shipped);
     }
     let (_, text) = read_text(path, Limits::default(), false).map_err(|f| f.to_text())?;
     let fit = crate::curve::read(path, &text).map_err(|fault| fault.to_string())?;
-    Ok(CurveFile(std::sync::Arc::new(fit)))
+    Ok(CurveFile::Read(std::sync::Arc::new(fit)))
 }
 
 /// The curves that ship with an id, or for a device of that name.
@@ -154,9 +158,12 @@ impl ModelArguments {
         Ok(ModelOptions { curves: self.curves(), ..ModelOptions::new(self.model, counting, self.caches) })
     }
 
-    /// The curve file that was given.
+    /// The curves that were chosen.
     pub(super) fn curves(&self) -> Option<&Fit> {
-        self.curves.as_ref().map(|CurveFile(fit)| &**fit)
+        self.curves.as_ref().map(|curves| match curves {
+            CurveFile::Read(fit) => &**fit,
+            CurveFile::Shipped(fit) => fit,
+        })
     }
 
     /// Runs work on as many threads as were asked for.

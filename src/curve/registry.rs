@@ -51,13 +51,17 @@ fn fit(number: usize) -> &'static Fit {
 /// device alone. NVIDIA's stores since Turing are nearer to the H100's: published runs on an RTX 2060, 2080 Ti and 3060
 /// agree better with what its measurements show, which the A100's curves inherit (docs/fits.md).
 fn relative(device: &Device) -> &'static Fit {
-    static HEIRS: [OnceLock<Fit>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
     let nearest = match device.architecture {
         Architecture::Hopper | Architecture::Blackwell => H100,
         Architecture::Turing | Architecture::Ampere | Architecture::Ada | Architecture::BlackwellRtx => A100,
         _ => V100,
     };
-    let number = FILES.iter().position(|f| f.0 == nearest).expect("the files that are named stand there");
+    heir(FILES.iter().position(|f| f.0 == nearest).expect("the files that are named stand there"))
+}
+
+/// What another device takes from one of those in the binary.
+fn heir(number: usize) -> &'static Fit {
+    static HEIRS: [OnceLock<Fit>; FILES.len()] = [const { OnceLock::new() }; FILES.len()];
     once(&HEIRS[number], || fit(number).inherited_by(""))
 }
 
@@ -166,15 +170,21 @@ pub struct Curves<'a> {
     pub own: bool,
     /// Whether they were measured on a device of another maker.
     pub foreign: bool,
-    /// Whether somebody chose them: then all of them hold, also those of one device alone.
+    /// Whether somebody chose them and all of them hold, also those of one device alone.
     chosen: bool,
 }
 
 impl<'a> Curves<'a> {
-    /// Those that somebody chose for a device.
+    /// Those that somebody chose for a device: of what ships for another one, what that would inherit.
     pub fn chosen(fit: &'a Fit, device: &Device) -> Self {
         let own = fit.id == device.id || device.relative.as_deref() == Some(&*fit.id);
-        Self { fit, own, foreign: false, chosen: true }
+        let ships = (0..FILES.len()).find(|&number| std::ptr::eq(fit, self::fit(number)));
+        match ships.filter(|_| !own) {
+            Some(number) => {
+                Self { fit: heir(number), own, foreign: device.vendor != Vendor::Nvidia, chosen: false }
+            }
+            None => Self { fit, own, foreign: false, chosen: true },
+        }
     }
 
     /// Their name, as results show it.
@@ -219,6 +229,20 @@ mod tests {
             crate::curve::held(&format!("src/curve/shipped/{id}.json"), &shipped);
             read.push(fit);
         }
+    }
+
+    #[test]
+    fn of_curves_that_ship_another_gpu_has_no_bandwidth() {
+        let [v100, a100] = [V100, A100].map(|id| shipped(id).unwrap());
+        let device = crate::device::find("a100-40gb", &[]).unwrap();
+        let of_another = Curves::chosen(v100, &device);
+        assert_eq!(of_another.fit.volumes, v100.volumes);
+        assert_eq!((&of_another.fit.time.dram_one_way, of_another.own), (&None, false));
+        assert_eq!(of_another.name(), format!("inherited from {V100}"));
+        assert_eq!(Curves::chosen(a100, &device).fit, a100);
+        // What somebody made of them holds.
+        let made = v100.clone();
+        assert_eq!(Curves::chosen(&made, &device).fit.time, v100.time);
     }
 
     #[test]

@@ -3,6 +3,9 @@
 use super::model::{Access, Field, Kernel};
 use crate::expr::{Form, Scale};
 
+/// Between which values an index or offset lies; none if that is not known.
+type IntervalOf<'f> = &'f dyn Fn(&Form<Scale>) -> Option<(i64, i64)>;
+
 /// Where an access leaves its field.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outside<'k> {
@@ -23,7 +26,7 @@ impl<'k> Outside<'k> {
     pub(crate) fn find(
         kernel: &'k Kernel,
         access: &'k Access,
-        interval: &dyn Fn(&Form<Scale>) -> Option<(i64, i64)>,
+        interval: IntervalOf<'_>,
         size: &dyn Fn(&Scale) -> Option<i64>,
     ) -> Option<Self> {
         let field = kernel.field(access.field);

@@ -8,7 +8,7 @@ use super::error::ErrorDocument;
 use super::prediction::{ConfidenceDocument, RankedResult, RankingDocument};
 use super::ranking::{join_warnings, limiter_style, warnings};
 use super::table::{Align, Table, within};
-use super::units::{extents, giga, grouped, seconds, shape};
+use super::units::{RateScale, extents, grouped, seconds, shape};
 use crate::device::Device;
 use crate::quantity::{Ratio, Seconds};
 
@@ -44,7 +44,8 @@ impl Compared<'_> {
             out.push_str(&self.table().text(1, view.width));
             let _ = writeln!(
                 out,
-                "\n rates in 10^9 {unit}/s; rel is the share of the fastest device's speed; volumes in bytes per {unit};\n `-d` with one of the devices shows all about it"
+                "\n rates in {}; rel is the share of the fastest device's speed; volumes in bytes per {unit};\n `-d` with one of the devices shows all about it",
+                self.scale().unit(unit)
             );
         }
         out.push_str(&self.missing());
@@ -68,6 +69,11 @@ impl Compared<'_> {
         answers.flat_map(|a| a.results.iter().map(move |r| (a, r)))
     }
 
+    /// In which all rates are said.
+    fn scale(&self) -> RateScale {
+        RateScale::fitting(self.found().map(|(_, r)| r.result.rate_per_s))
+    }
+
     fn table(&self) -> Table {
         use Align::{Left, Right};
         let several = self.found().any(|(_, r)| r.rank > 1);
@@ -86,9 +92,11 @@ impl Compared<'_> {
         if folds {
             columns.push(("fold", Left, &|(_, r)| shape(r.result.config.candidate.fold())));
         }
+        let scale = self.scale();
+        let rate = move |(_, r): &&(&RankingDocument, &RankedResult)| scale.number(Some(r.result.rate_per_s));
         let relative = |r: &RankedResult| format!("{:.3}", best / r.result.time_s.get());
         let relative = move |(_, r): &&(&RankingDocument, &RankedResult)| relative(r);
-        columns.push(("rate", Right, &|(_, r)| giga(Some(r.result.rate_per_s))));
+        columns.push(("rate", Right, &rate));
         columns.push(("rel", Right, &relative));
         columns.push(("time", Right, &|(_, r)| seconds(r.result.time_s)));
         columns.push(("interval", Left, &|(_, r)| interval(&r.result.confidence)));

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use super::check::Warning;
 use super::prediction::{DOMAINS_DIFFER, Head, RankedResult, RankingDocument, ResultDocument};
 use super::table::{Align, Table};
-use super::units::{any_number, counted, giga, grouped, number, seconds, shape, significant};
+use super::units::{RateScale, any_number, counted, grouped, number, seconds, shape, significant};
 use crate::quantity::{Bytes, PerItem};
 use crate::report::answer::{Answer, View, write_line};
 use crate::traffic::MemoryVolumes;
@@ -71,7 +71,8 @@ fn ranking_text(ranking: &RankingDocument, width: Option<usize>) -> String {
         let unit = &ranking.head.kernel.unit;
         let _ = writeln!(
             out,
-            "\n rates and limits in 10^9 {unit}/s; volumes in bytes per {unit}: L2 load = compulsory + capacity,\n DRAM load = compulsory - reuse from earlier blocks + capacity + fill; occ. is the share of resident warps"
+            "\n rates and limits in {}; volumes in bytes per {unit}: L2 load = compulsory + capacity,\n DRAM load = compulsory - reuse from earlier blocks + capacity + fill; occ. is the share of resident warps",
+            scale(ranking).unit(unit)
         );
     }
     if let Some(best) = ranking.results.first() {
@@ -220,18 +221,23 @@ fn compact(ranking: &RankingDocument) -> Table {
         if timed {
             row.push(seconds(r.result.time_s));
         }
-        row.extend(compact_cells(&r.result));
+        row.extend(compact_cells(&r.result, scale(ranking)));
         table.row(row);
     }
     table
 }
 
-fn compact_cells(r: &ResultDocument) -> Vec<String> {
+/// In which all rates are said.
+fn scale(ranking: &RankingDocument) -> RateScale {
+    RateScale::fitting(ranking.results.iter().map(|r| r.result.rate_per_s))
+}
+
+fn compact_cells(r: &ResultDocument, scale: RateScale) -> Vec<String> {
     let (l2, dram) = (&r.volumes.l2.load, &r.volumes.dram);
     let relative = r.relative.map_or_else(String::new, |x| format!("{x:.3}"));
-    let mut cells = vec![giga(Some(r.rate_per_s)), relative, r.limiter.to_owned()];
+    let mut cells = vec![scale.number(Some(r.rate_per_s)), relative, r.limiter.to_owned()];
     let limits = &r.limits_per_s;
-    cells.extend([limits.fp, limits.l1, limits.l2, limits.dram].map(giga));
+    cells.extend([limits.fp, limits.l1, limits.l2, limits.dram].map(|limit| scale.number(limit)));
     cells.push(format!("{:.1}", l2.total));
     cells.push(format!("({:.1} + {:.1})", l2.compulsory, l2.capacity));
     cells.extend(r.volumes.llc.as_ref().map(|llc| format!("{:.1}", llc.load.total)));

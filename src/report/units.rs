@@ -53,9 +53,52 @@ pub(super) fn counted(n: usize, noun: &str) -> String {
     format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
+/// The power of ten in which rates are said.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RateScale {
+    power: f64,
+    prefix: &'static str,
+    in_words: &'static str,
+}
+
+impl RateScale {
+    const ALL: [Self; 4] = [
+        Self { power: 1e9, prefix: "G", in_words: "10^9 " },
+        Self { power: 1e6, prefix: "M", in_words: "10^6 " },
+        Self { power: 1e3, prefix: "k", in_words: "10^3 " },
+        Self { power: 1.0, prefix: "", in_words: "" },
+    ];
+
+    /// The one in which the fastest of some is no less than 1.
+    pub(super) fn fitting(rates: impl IntoIterator<Item = ItemsPerSecond>) -> Self {
+        let most = rates.into_iter().map(ItemsPerSecond::get).fold(0.0, f64::max);
+        let last = Self::ALL[Self::ALL.len() - 1];
+        Self::ALL.into_iter().find(|scale| most >= scale.power).unwrap_or(last)
+    }
+
+    /// A rate with four significant digits.
+    pub(super) fn number(self, rate: Option<ItemsPerSecond>) -> String {
+        digits_of(rate.map(|rate| rate.get() / self.power))
+    }
+
+    /// With its unit, as `15.63 Gword/s`.
+    pub(super) fn with_unit(self, rate: ItemsPerSecond, unit: &str) -> String {
+        format!("{} {}{unit}/s", self.number(Some(rate)), self.prefix)
+    }
+
+    /// The unit, as `10^9 word/s`.
+    pub(super) fn unit(self, unit: &str) -> String {
+        format!("{}{unit}/s", self.in_words)
+    }
+}
+
 /// A rate in 10^9 per second with four significant digits.
 pub(super) fn giga(rate: Option<ItemsPerSecond>) -> String {
-    let Some(rate) = rate.map(|r| r.get() / 1e9) else { return "-".to_owned() };
+    digits_of(rate.map(|rate| rate.get() / 1e9))
+}
+
+fn digits_of(rate: Option<f64>) -> String {
+    let Some(rate) = rate else { return "-".to_owned() };
     let digits = if rate >= 1000.0 {
         0
     } else if rate >= 100.0 {

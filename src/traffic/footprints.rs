@@ -104,6 +104,8 @@ pub struct FieldFootprint {
     pub wave_load: Bytes<PerItem>,
     /// Sectors that the wave changes by atomics, and those that its blocks do, each by itself.
     pub atomics: [Bytes<PerItem>; 2],
+    /// Elements that the wave changes by atomics, in bytes; sectors where elements are not soon counted.
+    pub atomic_elements: Bytes<PerItem>,
     /// Sectors that the wave stores.
     pub wave_store: Bytes<PerItem>,
     /// Of `wave_load`, what the blocks before the wave loaded or stored: in its row, one row back, one

@@ -1,6 +1,6 @@
 //! Counts the footprints of one launch.
 
-use super::common::{Residency, new_together, small};
+use super::common::{Residency, new_together, small, soon_counted};
 use super::counts::{Counting, FieldCounter, OfBlock, OfWave, nested};
 use super::differing_waves::AllWaves;
 use super::far::far_back;
@@ -115,6 +115,7 @@ pub(super) fn of_fields(
             mean_block_fetch: of_block.fetch.per_item(block_items),
             wave_load: of_wave.load.per_item(wave_items),
             atomics: [of_wave.atomic.per_item(wave_items), of_block.atomic.per_item(block_items)],
+            atomic_elements: atomic_elements(field, &wave, of_wave.atomic).per_item(wave_items),
             wave_store: of_wave.store.per_item(wave_items),
             reuse: of_wave.reuse.map(|bytes| bytes.per_item(wave_items)),
             store_reuse: of_wave.store_reuse.map(|bytes| bytes.per_item(wave_items)),
@@ -140,6 +141,12 @@ pub(super) fn of_fields(
     (found.counts, found.verified) = (counts.made, counts.verified);
     found.engines.sort_unstable();
     Ok(found)
+}
+
+/// Elements that a wave changes by atomics, in bytes.
+fn atomic_elements(field: &TouchedField, wave: &Wave, sectors: Bytes<PerWave>) -> Bytes<PerWave> {
+    let Some(atomics) = &field.atomics else { return Bytes::ZERO };
+    soon_counted(field, &[(&atomics.alone, &wave.blocks)], field.element_bytes).map_or(sectors, Bytes::new)
 }
 
 impl FieldCounter<'_> {

@@ -293,7 +293,7 @@ pub fn volumes(
         let of_l2 = L2Volumes::new([(f.block_load - kept) * cut, kept * cut], lost * cut, stored);
         out.requests.load += Times::new(of_l2.load.total.get() / (sector * of_warps.sectors_per_request()));
         out.requests.store += of_warps.store_lines.per_item(items);
-        let changed = f.atomics[0];
+        let changed = f.atomic_elements;
         if changed > Bytes::ZERO {
             let times = Times::new(of_warps.atomic_bytes.per_item(items) / changed);
             out.atomics_per_address = out.atomics_per_address.max(times);

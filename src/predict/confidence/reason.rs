@@ -172,7 +172,7 @@ impl fmt::Display for Reason {
             ReasonKind::Instructions => f.write_str("instructions not given (work.instructions)"),
             ReasonKind::Registers => f.write_str("registers assumed"),
             ReasonKind::Lines => f.write_str("lines estimated from samples"),
-            ReasonKind::Warps => f.write_str("some warps stand for all"),
+            ReasonKind::Warps => f.write_str("L1 wavefronts counted for some warps"),
             ReasonKind::Resident => f.write_str("arrays stay in a cache between launches"),
             ReasonKind::Cold => f.write_str("cold caches"),
         }?;

@@ -56,7 +56,7 @@ fn title(term: &str) -> &str {
         "dispatch" => "starting blocks",
         "tail" => "the tail",
         "launch" => "the launch itself",
-        "combination" => "limiters that are close to each other",
+        "combination" => "incomplete overlap of the others",
         other => other,
     }
 }

@@ -94,7 +94,7 @@ impl Facts<'_> {
 /// What a limiter is called in a sentence.
 fn called(limiter: &str) -> &'static str {
     match limiter {
-        "fp" => "floating point",
+        "fp" => "arithmetic",
         "l1" => "the L1 pipe",
         "l2" => "L2 bandwidth",
         "dram" => "DRAM bandwidth",

@@ -8,7 +8,9 @@ use crate::quantity::{Bytes, Cycles, PerItem};
 use crate::report::answer::{Answer, View};
 use crate::report::ranking::{limiter_style, warnings};
 use crate::report::table::{Align, Table};
-use crate::report::units::{any_number, giga, grouped, number, percent, seconds, shape, size, two, wrapped};
+use crate::report::units::{
+    RateScale, any_number, grouped, number, percent, seconds, shape, size, two, wrapped,
+};
 use crate::sorting;
 
 impl Answer for ExplanationDocument {
@@ -140,12 +142,12 @@ fn level_table(document: &ExplanationDocument) -> Table {
     let table = Table::new(left.into_iter().chain(right.map(|n| (n, Align::Right))));
     let mut table = table.with_minor(&["over", "cache", "rate", "fill", "misses", "z", "y", "x"]);
     for level in &document.levels {
-        table.row(level_cells(level, document.levels.len() > 3));
+        table.row(level_cells(level, scale(document), document.levels.len() > 3));
     }
     table
 }
 
-fn level_cells(level: &MemoryLevel, llc: bool) -> Vec<String> {
+fn level_cells(level: &MemoryLevel, scale: RateScale, llc: bool) -> Vec<String> {
     let name = match level.level {
         "l1" => "registers - L1",
         "l2" => "L1 - L2",
@@ -156,7 +158,7 @@ fn level_cells(level: &MemoryLevel, llc: bool) -> Vec<String> {
     let mut cells = vec![
         name.to_owned(),
         level.time_s.map(seconds).unwrap_or_default(),
-        giga(level.limit_per_s),
+        scale.number(level.limit_per_s),
         two(level.store_bytes),
         two(level.load_bytes),
     ];
@@ -212,16 +214,19 @@ fn neighbours(out: &mut String, document: &ExplanationDocument, all: bool, width
     table.paint("limiter", limiter_style);
     table.row(this_cells(document));
     for (name, n) in near.iter().map(|n| ("one step", *n)).chain(best.map(|b| ("best", b))) {
-        table.row(neighbour_cells(name, n));
+        table.row(neighbour_cells(scale(document), name, n));
     }
     out.push('\n');
     out.push_str(&table.text(1, width));
     let more = neighbours.near.len();
     let _ = writeln!(
         out,
-        "\n rates in 10^9 {}/s; volumes are changes; {} launches compared, {more} of them one step away{}",
-        document.head.kernel.unit,
-        neighbours.compared - neighbours.rejected,
+        "\n rates in {}; volumes are changes; {} compared, {more} of them one step away{}",
+        scale(document).unit(&document.head.kernel.unit),
+        match neighbours.compared - neighbours.rejected {
+            1 => "1 launch".to_owned(),
+            several => format!("{several} launches"),
+        },
         if all { "" } else { ": --all shows all of these" }
     );
 }
@@ -232,7 +237,7 @@ fn this_cells(document: &ExplanationDocument) -> Vec<String> {
         "this".to_owned(),
         shape(r.config.candidate.block()),
         shape(r.config.candidate.fold()),
-        giga(Some(r.rate_per_s)),
+        scale(document).number(Some(r.rate_per_s)),
         "1.000".to_owned(),
         r.limiter.to_owned(),
     ];
@@ -242,12 +247,17 @@ fn this_cells(document: &ExplanationDocument) -> Vec<String> {
     with_variant(cells, r.config.variant.as_ref())
 }
 
-fn neighbour_cells(name: &str, n: &NeighbourDocument) -> Vec<String> {
+/// In which all rates are said.
+fn scale(document: &ExplanationDocument) -> RateScale {
+    RateScale::fitting([document.result.rate_per_s])
+}
+
+fn neighbour_cells(scale: RateScale, name: &str, n: &NeighbourDocument) -> Vec<String> {
     let mut cells = vec![
         name.to_owned(),
         shape(n.config.block()),
         shape(n.config.fold()),
-        giga(Some(n.rate_per_s)),
+        scale.number(Some(n.rate_per_s)),
         format!("{:.3}", n.relative),
         n.limiter.to_owned(),
     ];

@@ -11,7 +11,7 @@ use crate::report::check::Warning;
 use crate::report::compared::OnDevice;
 use crate::report::ranking::{join_warnings, limiter_style, warning_lines, warnings};
 use crate::report::table::{Align, Table};
-use crate::report::units::{giga, seconds, shape, two};
+use crate::report::units::{RateScale, seconds, shape, two};
 use crate::traffic::{L2Load, MemoryLoad};
 
 impl Answer for PredictionDocument {
@@ -79,10 +79,12 @@ fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> Strin
     let style = limiter_style(r.limiter);
     let _ = writeln!(
         out,
-        "{} G{unit}/s, {} per launch, limited by {style}{}{style:#}",
-        giga(Some(r.rate_per_s)),
+        "{}, {} per launch, limited by {style}{}{style:#}{}",
+        RateScale::fitting([r.rate_per_s]).with_unit(r.rate_per_s, unit),
         seconds(r.time_s),
-        r.limiter
+        r.limiter,
+        // The limiter has the name of the one of two rows that is longer.
+        if r.limiter == "latency" && r.time_terms_s.waits > r.time_terms_s.latency { " (waits)" } else { "" }
     );
     out.push_str(&r.confidence.text("", usize::MAX, width));
     out.push('\n');
@@ -101,6 +103,7 @@ fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> Strin
 fn time_table(r: &ResultDocument) -> Table {
     let mut table = Table::new([("time", Align::Left), ("", Align::Right), ("alone", Align::Right)]);
     let (t, limits) = (&r.time_terms_s, &r.limits_per_s);
+    let scale = RateScale::fitting([r.rate_per_s]);
     let rows = [
         ("fp", t.fp, limits.fp),
         ("l1", t.l1, limits.l1),
@@ -120,7 +123,7 @@ fn time_table(r: &ResultDocument) -> Table {
     ];
     // Less than what two digits of a microsecond show is left out.
     for (name, time, limit) in rows.into_iter().filter(|row| row.1.abs().get() >= 5e-9) {
-        let rate = limit.map_or_else(String::new, |l| format!("{} G/s", giga(Some(l))));
+        let rate = limit.map_or_else(String::new, |l| scale.with_unit(l, ""));
         table.row([name.to_owned(), seconds(time), rate]);
     }
     table

@@ -58,7 +58,7 @@ pub(super) fn warnings(estimator: &Estimator<'_>, p: &Summary) -> Vec<Warning> {
     }
     if p.counting.estimated.blocks {
         let message =
-            "blocks differ in what they do or touch; some blocks and waves stand for all".to_owned();
+            "blocks differ in what they do or touch: some blocks and waves are counted and stand for the others".to_owned();
         add("blocks-sampled", message, "volumes");
     }
     let (counts, verified) = (p.counting.counts, p.counting.verified);
@@ -75,7 +75,11 @@ pub(super) fn warnings(estimator: &Estimator<'_>, p: &Summary) -> Vec<Warning> {
         add("atomics-contended", message, "time_s");
     }
     if p.counting.warps_sampled {
-        add("wavefronts-sampled", "some warps stand for all".to_owned(), "volumes.l1");
+        add(
+            "wavefronts-sampled",
+            "the wavefronts of the L1 are counted for some warps, which stand for the others".to_owned(),
+            "volumes.l1",
+        );
     }
     out.extend(missing(estimator, p));
     out.extend(leaving(estimator, p));

@@ -6,7 +6,7 @@ use super::super::check::Warning;
 use super::super::prediction::ResultDocument;
 use super::super::ranking::{NUMBERS, limiter_style, numbers, warning_lines, warnings};
 use super::super::table::{Align, Table};
-use super::super::units::{counted, extents, giga, number, shape};
+use super::super::units::{RateScale, counted, extents, number, shape};
 use super::document::{SweepDocument, SweepPoint};
 use super::lines::{SeriesLine, launch_text, lines};
 use crate::report::answer::{Answer, View, write_line};
@@ -47,7 +47,8 @@ fn sweep_text(document: &SweepDocument, width: Option<usize>) -> String {
         let unit = &document.head.kernel.unit;
         let _ = writeln!(
             out,
-            "\n rates in 10^9 {unit}/s; volumes in bytes per {unit}: L2 load = compulsory + capacity,\n DRAM load = compulsory - reuse from earlier blocks + capacity + fill; O = bytes between two uses\n over the capacity: of L1, and of L2 since the last row and the last plane of blocks"
+            "\n rates in {}; volumes in bytes per {unit}: L2 load = compulsory + capacity,\n DRAM load = compulsory - reuse from earlier blocks + capacity + fill; O = bytes between two uses\n over the capacity: of L1, and of L2 since the last row and the last plane of blocks",
+            scale(document).unit(unit)
         );
     }
     refused(&mut out, document);
@@ -82,6 +83,7 @@ struct Shown {
     domain: bool,
     block: bool,
     fold: bool,
+    scale: RateScale,
 }
 
 impl Shown {
@@ -94,6 +96,7 @@ impl Shown {
             domain: known().any(|d| Some(d) != known().next()),
             block: document.best || varies("block"),
             fold: varies("fold") || (document.best && folded),
+            scale: scale(document),
         }
     }
 
@@ -144,7 +147,7 @@ impl Shown {
         }
         match (&point.result, &point.oversubscription) {
             (Some(r), Some(o)) => {
-                cells.extend(volumes(r));
+                cells.extend(volumes(r, self.scale));
                 cells.extend([o.l1, o.l2_row, o.l2_plane].map(|o| format!("{o:.2}")));
             }
             _ => cells.extend(["-".to_owned(), point.error.as_ref().map_or("", |e| e.code).to_owned()]),
@@ -153,11 +156,16 @@ impl Shown {
     }
 }
 
-fn volumes(r: &ResultDocument) -> Vec<String> {
+/// In which all rates are said.
+fn scale(document: &SweepDocument) -> RateScale {
+    RateScale::fitting(document.points.iter().filter_map(|p| Some(p.result.as_ref()?.rate_per_s)))
+}
+
+fn volumes(r: &ResultDocument, scale: RateScale) -> Vec<String> {
     let (l2, dram) = (&r.volumes.l2.load, &r.volumes.dram);
     let load = &dram.load;
     vec![
-        giga(Some(r.rate_per_s)),
+        scale.number(Some(r.rate_per_s)),
         r.limiter.to_owned(),
         format!("{:.1}", l2.total),
         format!("({:.1} + {:.1})", l2.compulsory, l2.capacity),

@@ -70,7 +70,7 @@ pub(super) fn neighbours(facts: &Facts<'_>) -> Option<String> {
     let Some(first) = better(facts).next() else {
         // The best of all says more if none is faster anywhere.
         let more_to_come = facts.document.neighbours.best.as_ref().is_some_and(|b| b.relative >= WORTH);
-        return more_to_come.then(|| format!("None of {} launches one step away is 2 % faster.", near.len()));
+        return more_to_come.then(|| none_of(near.len(), " one step away", " 2 %"));
     };
     let mut text =
         format!("What would help: {} is {} times as fast", launch(facts, first), two(first.relative));
@@ -98,6 +98,15 @@ pub(super) fn more(facts: &Facts<'_>) -> Option<String> {
     (!others.is_empty()).then(|| format!("So would {}.", listed(&others)))
 }
 
+/// That no other launch is faster, or hardly.
+fn none_of(others: usize, which: &str, by: &str) -> String {
+    match others {
+        1 => format!("The only other launch{which} is not{by} faster."),
+        2 => format!("Neither of the 2 others{which} is{by} faster."),
+        _ => format!("None of the {others} others{which} is{by} faster."),
+    }
+}
+
 /// The best of all.
 pub(super) fn best(facts: &Facts<'_>) -> Option<String> {
     let neighbours = &facts.document.neighbours;
@@ -107,11 +116,11 @@ pub(super) fn best(facts: &Facts<'_>) -> Option<String> {
     let only_near = neighbours.near.len() == compared && !neighbours.near.iter().any(|n| n.listed);
     let which = if only_near { " one step away" } else { "" };
     Some(if best.relative.get() <= 1.0 && only_near {
-        format!("None of {compared} launches one step away is faster.")
+        none_of(compared, " one step away", "")
     } else if best.relative.get() <= 1.0 {
         format!("It is the fastest of {} launches.", compared + 1)
     } else if best.relative < WORTH {
-        format!("None of {compared} others{which} is 2 % faster.")
+        none_of(compared, which, " 2 %")
     } else {
         format!(
             "The fastest of {compared} others{which} is {}, {} times as fast and limited by {}.",

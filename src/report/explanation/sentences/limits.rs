@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Facts, called, percent};
 use crate::quantity::{Seconds, Share};
-use crate::report::units::{giga, seconds, shape};
+use crate::report::units::{RateScale, seconds, shape};
 
 /// A part of the time below this share is not mentioned.
 const SMALL: f64 = 0.05;
@@ -20,12 +20,11 @@ pub(super) fn rate(facts: &Facts<'_>) -> Option<String> {
     };
     let variant = result.config.variant.as_ref().map(|v| format!(" (variant {v})")).unwrap_or_default();
     Some(format!(
-        "Blocks of {} threads{fold} run {}{variant} on {} at {} G{}/s, {} per launch.",
+        "Blocks of {} threads{fold} run {}{variant} on {} at {}, {} per launch.",
         shape(result.config.candidate.block()),
         head.kernel.name,
         head.device.id,
-        giga(Some(result.rate_per_s)),
-        facts.unit(),
+        RateScale::fitting([result.rate_per_s]).with_unit(result.rate_per_s, facts.unit()),
         seconds(result.time_s)
     ))
 }
@@ -54,7 +53,7 @@ pub(super) fn limiter(facts: &Facts<'_>) -> Option<String> {
 pub(super) fn rest(facts: &Facts<'_>) -> Option<String> {
     let (t, total) = (&facts.document.result.time_terms_s, facts.document.result.time_s);
     let parts = [
-        ("because others are close to it", t.combination - t.blocks),
+        ("because the others overlap with it only in part", t.combination - t.blocks),
         ("because each block takes its own work and its way to memory one after the other", t.blocks),
         ("until the first wave of blocks has loaded, or while the last one computes", t.first_wave),
         ("in the tail of the launch", t.tail - t.first_wave),
@@ -74,14 +73,14 @@ pub(super) fn occupancy(facts: &Facts<'_>) -> Option<String> {
     if !facts.matters("latency") && o.fraction.get() >= 0.5 {
         return None;
     }
-    let mut text = format!(
-        "{} warps are resident per SM, {} of what is possible, limited by {}",
-        o.warps_per_sm,
-        percent(o.fraction),
-        o.limited_by.word()
-    );
-    if o.waves.get() < 1.0 {
-        let _ = write!(text, "; the grid fills {} of a wave", percent(Share::new(o.waves.get())));
-    }
-    Some(text + ".")
+    let (warps, of_all, limit) = (o.warps_per_sm, percent(o.fraction), o.limited_by.word());
+    Some(if o.waves.get() < 1.0 {
+        let filled = percent(Share::new(o.waves.get()));
+        format!(
+            "An SM has room for {warps} warps, {of_all} of what is possible, limited by {limit}, but the blocks of the grid fill \
+             {filled} of that."
+        )
+    } else {
+        format!("{warps} warps are resident per SM, {of_all} of what is possible, limited by {limit}.")
+    })
 }

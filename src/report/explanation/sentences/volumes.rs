@@ -182,7 +182,8 @@ pub(super) fn halo(facts: &Facts<'_>) -> Option<String> {
 /// That warps write sectors in part.
 pub(super) fn partial_stores(facts: &Facts<'_>) -> Option<String> {
     let store = &facts.document.result.volumes.dram.store;
-    let applies = facts.matters("dram") && store.redundant > store.total * SMALL;
+    let applies =
+        facts.matters("dram") && store.redundant > store.total * SMALL && two(store.redundant) != "0.00";
     applies.then(|| {
         format!(
             "Sectors are written in part and written again: {} of {} B/{} stored to DRAM.",
