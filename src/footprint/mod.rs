@@ -10,6 +10,7 @@ mod arms;
 mod bounded;
 mod boxes;
 mod cells;
+mod clamped;
 mod continued;
 mod counter;
 mod cover;

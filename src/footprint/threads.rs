@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::boxes::{self, Group, Part, groups};
+use super::clamped::unclamped;
 use super::counter::{Counter, LineCount, Uncounted};
 use super::engine::Engine;
 use super::grid::embed;
@@ -289,7 +290,7 @@ impl FieldTouches {
             touched.regions(blocks, &mut regions)?;
         }
         let pieces = match first.addressing {
-            Addressing::Linear => regions.into_iter().map(|r| r.piece(first.array)).collect(),
+            Addressing::Linear => regions.into_iter().map(|r| unclamped(r.piece(first.array))).collect(),
             Addressing::Grid => embed(&regions, first.array, first.size, line)?,
         };
         Ok(Query { pieces, line })

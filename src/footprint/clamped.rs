@@ -1,0 +1,220 @@
+//! Addresses that are kept inside an array: `min(max(x + 1, 0), N - 1)`. Along a box of points such a part of an address
+//! takes the values that it would take along a shorter box without bounds, so that counting can do without them.
+
+use std::sync::Arc;
+
+use super::query::{CoordRange, Piece};
+use crate::expr::{Coord, Excess, Form, Term};
+
+/// A part of an address: a sum of coordinates and a constant, but no less than `low` and no more than `high`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Clamped {
+    sum: Form<i64>,
+    low: i64,
+    high: i64,
+}
+
+impl Clamped {
+    /// What a form is, if it is that.
+    fn of_form(form: &Form<i64>) -> Option<Self> {
+        if form.is_affine() {
+            return Some(Self { sum: form.clone(), low: i64::MIN, high: i64::MAX });
+        }
+        let [(term, factor)] = form.terms() else { return None };
+        Self::of_term(term)?.times(*factor)?.plus(*form.constant())
+    }
+
+    fn of_term(term: &Term<i64>) -> Option<Self> {
+        let (Term::Min(a, b) | Term::Max(a, b)) = term else { return None };
+        let (form, bound) = match (a.as_constant(), b.as_constant()) {
+            (Some(bound), None) => (b, bound),
+            (None, Some(bound)) => (a, bound),
+            _ => return None,
+        };
+        let Self { sum, low, high } = Self::of_form(form)?;
+        let bounded =
+            |value: i64| if matches!(term, Term::Min(..)) { value.min(bound) } else { value.max(bound) };
+        Some(Self { sum, low: bounded(low), high: bounded(high) })
+    }
+
+    fn times(self, factor: i64) -> Option<Self> {
+        // An open end stays open.
+        let end = |value: i64| match value {
+            i64::MIN | i64::MAX if factor > 0 => Some(value),
+            i64::MIN => Some(i64::MAX),
+            i64::MAX => Some(i64::MIN),
+            bound => bound.checked_mul(factor),
+        };
+        let (low, high) = (end(self.low)?, end(self.high)?);
+        let (low, high) = if factor < 0 { (high, low) } else { (low, high) };
+        Some(Self { sum: self.sum.times(&factor).ok()?, low, high })
+    }
+
+    fn plus(self, constant: i64) -> Option<Self> {
+        let end = |value: i64| match value {
+            i64::MIN | i64::MAX => Some(value),
+            bound => bound.checked_add(constant),
+        };
+        let sum = self.sum.plus(&Form::int(constant)).ok()?;
+        Some(Self { sum, low: end(self.low)?, high: end(self.high)? })
+    }
+
+    fn of(&self, value: i64) -> i64 {
+        value.max(self.low).min(self.high)
+    }
+
+    /// All values of the sum over some ranges, from the first to the last; `None` if some between them are left out.
+    fn values(&self, ranges: &[CoordRange]) -> Option<(i64, i64)> {
+        let mut steps: Vec<(i64, i64)> = Vec::with_capacity(self.sum.terms().len());
+        for (term, factor) in self.sum.terms() {
+            let range = ranges.iter().find(|range| Term::Coord(range.0) == *term)?;
+            steps.push((factor.checked_abs()?, range.2.checked_sub(range.1)?));
+        }
+        steps.sort_unstable();
+        let mut reach = 0_i64;
+        for (step, further) in steps {
+            if further > 0 && step > reach.checked_add(1)? {
+                return None;
+            }
+            reach = reach.checked_add(step.checked_mul(further)?)?;
+        }
+        self.sum
+            .interval(&|coord| ranges.iter().find(|range| range.0 == coord).map(|range| (range.1, range.2)))
+    }
+}
+
+/// The same bytes by an address with fewer bounds, where the coordinates of a bounded part stand nowhere else.
+pub(super) fn unclamped(mut piece: Piece) -> Piece {
+    while let Some(free) = with_fewer_bounds(&piece) {
+        piece = free;
+    }
+    piece
+}
+
+fn with_fewer_bounds(piece: &Piece) -> Option<Piece> {
+    if piece.address.is_affine() {
+        return None;
+    }
+    piece.address.terms().iter().find_map(|(term, factor)| without_bounds(piece, term, *factor))
+}
+
+fn without_bounds(piece: &Piece, term: &Term<i64>, factor: i64) -> Option<Piece> {
+    let clamped = Clamped::of_term(term)?;
+    let of_sum = |coord: Coord| clamped.sum.mentions(&|c| c == coord);
+    let elsewhere = piece.address.terms().iter().any(|(other, _)| other != term && other.mentions(&of_sum));
+    if elsewhere || piece.when.as_ref().is_some_and(|when| when.mentions(&of_sum)) {
+        return None;
+    }
+    let (first, last) = clamped.values(&piece.ranges)?;
+    let (first, last) = (clamped.of(first), clamped.of(last));
+    // One coordinate takes the place of the sum, with the constant that it has without bounds: what is not bounded is
+    // then written in the same way.
+    let (Term::Coord(coord), sign) = &clamped.sum.terms().first()? else { return None };
+    let (sign, offset) = (sign.signum(), *clamped.sum.constant());
+    let there = |value: i64| value.checked_sub(offset)?.checked_mul(sign);
+    let ends = [there(first)?, there(last)?];
+    let whole = (*coord, ends[0].min(ends[1]), ends[0].max(ends[1]));
+    let kept = piece.ranges.iter().filter(|range| range.0 == *coord || !of_sum(range.0));
+    let ranges = kept.map(|range| if range.0 == *coord { whole } else { *range }).collect();
+    let address = free_of(&piece.address, (term, factor), *coord, [sign, offset]).ok()?;
+    Some(Piece { ranges, address: Arc::new(address), ..piece.clone() })
+}
+
+/// An address with one of its terms as a coordinate and an offset.
+fn free_of(
+    address: &Form<i64>,
+    (term, factor): (&Term<i64>, i64),
+    coord: Coord,
+    [sign, offset]: [i64; 2],
+) -> Result<Form<i64>, Excess> {
+    let free = Form::coord(coord).times(&sign)?.plus(&Form::int(offset))?;
+    let bounded = Form::term(term.clone());
+    address.minus(&bounded.times(&factor)?)?.plus(&free.times(&factor)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expr::{Cond, Dim};
+    use std::collections::BTreeSet;
+
+    const X: Coord = Coord::Thread(Dim::X);
+    const Y: Coord = Coord::Thread(Dim::Y);
+
+    fn bounded(slope: i64, offset: i64, coord: Coord, [low, high]: [i64; 2]) -> Form<i64> {
+        let inner = Form::coord(coord).times(&slope).unwrap().plus(&Form::int(offset)).unwrap();
+        let above = Form::term(Term::Max(Box::new(inner), Box::new(Form::int(low))));
+        Form::term(Term::Min(Box::new(above), Box::new(Form::int(high))))
+    }
+
+    fn bytes(piece: &Piece) -> BTreeSet<i64> {
+        let mut found = BTreeSet::new();
+        let range = |coord| piece.ranges.iter().find(|r| r.0 == coord).map_or((0, 0), |r| (r.1, r.2));
+        let ((from_x, to_x), (from_y, to_y)) = (range(X), range(Y));
+        for (x, y) in (from_x..=to_x).flat_map(|x| (from_y..=to_y).map(move |y| (x, y))) {
+            let value = |c| Some(if c == X { x } else { y });
+            let first = piece.address.evaluate(&value).unwrap();
+            found.extend(first..first + piece.width);
+        }
+        found
+    }
+
+    #[test]
+    fn without_bounds_the_same_bytes_are_touched() {
+        let mut without = 0;
+        for (slope, offset) in [1, -1, 2, -3].into_iter().flat_map(|s| (-6..=6).map(move |o| (s, o))) {
+            for bounds in [[0, 4], [-2, 1], [3, 3], [0, 20]] {
+                for x in [[0, 9], [2, 3], [5, 5]] {
+                    let row = bounded(slope, offset, X, bounds).times(&4).unwrap();
+                    let column = bounded(1, offset - 2, Y, [0, 5]).times(&-40).unwrap();
+                    let piece = Piece {
+                        array: 0,
+                        ranges: [(X, x[0], x[1]), (Y, 0, 6)].into(),
+                        when: None,
+                        address: Arc::new(row.plus(&column).unwrap()),
+                        width: 4,
+                    };
+                    let free = unclamped(piece.clone());
+                    assert_eq!(bytes(&free), bytes(&piece), "{piece:?}\n{free:?}");
+                    without += usize::from(free.address.is_affine());
+                }
+            }
+        }
+        assert_eq!(without, 13 * 4 * (2 * 3 + 2), "all with steps of one, and single places");
+    }
+
+    #[test]
+    fn loops_within_bounds_are_no_loops() {
+        for (step, bounds, affine) in
+            [(1, [0, 9], true), (3, [0, 30], true), (-2, [-3, 12], true), (12, [0, 40], false)]
+        {
+            let sum = Form::coord(X).plus(&Form::coord(Y).times(&step).unwrap()).unwrap();
+            let inner = sum.plus(&Form::int(-4)).unwrap();
+            let above = Form::term(Term::Max(Box::new(inner), Box::new(Form::int(bounds[0]))));
+            let address = Form::term(Term::Min(Box::new(above), Box::new(Form::int(bounds[1]))));
+            let ranges = [(X, 0, 9), (Y, 0, 6)].into();
+            let address = Arc::new(address.times(&4).unwrap());
+            let piece = Piece { array: 0, ranges, when: None, address, width: 4 };
+            let free = unclamped(piece.clone());
+            assert_eq!(free.address.is_affine(), affine, "{step}");
+            assert_eq!(bytes(&free), bytes(&piece), "{step}: {free:?}");
+        }
+    }
+
+    #[test]
+    fn bounds_stay_where_more_depends_on_the_coordinate() {
+        let piece = |address: Form<i64>, when| Piece {
+            array: 0,
+            ranges: [(X, 0, 9), (Y, 0, 9)].into(),
+            when,
+            address: Arc::new(address),
+            width: 4,
+        };
+        let row = bounded(1, -2, X, [0, 5]);
+        let twice = row.plus(&Form::coord(X).times(&100).unwrap()).unwrap();
+        assert!(!unclamped(piece(twice, None)).address.is_affine());
+        let when = Some(Cond::NonNegative(Form::coord(X).minus(&Form::coord(Y)).unwrap()));
+        assert!(!unclamped(piece(row.clone(), when)).address.is_affine());
+        assert!(unclamped(piece(row, None)).address.is_affine());
+    }
+}
