@@ -257,7 +257,9 @@ impl Grammar {
                 .fail();
         }
         if rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
-            return Syntax::at(rest, "an operator after the number").fail();
+            let decimal = rest.starts_with(['e', 'E']);
+            let help = decimal.then(|| "write integers out, or as `1 << 30`".to_owned());
+            return Syntax { help, ..Syntax::at(rest, "an operator after the number") }.fail();
         }
         let (rest, _) = multispace0(rest)?;
         let Ok(number) = number else {

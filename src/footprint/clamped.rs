@@ -59,7 +59,7 @@ impl Clamped {
         Some(Self { sum, low: end(self.low)?, high: end(self.high)? })
     }
 
-    fn of(&self, value: i64) -> i64 {
+    fn kept(&self, value: i64) -> i64 {
         value.max(self.low).min(self.high)
     }
 
@@ -106,7 +106,7 @@ fn without_bounds(piece: &Piece, term: &Term<i64>, factor: i64) -> Option<Piece>
         return None;
     }
     let (first, last) = clamped.values(&piece.ranges)?;
-    let (first, last) = (clamped.of(first), clamped.of(last));
+    let (first, last) = (clamped.kept(first), clamped.kept(last));
     // One coordinate takes the place of the sum, with the constant that it has without bounds: what is not bounded is
     // then written in the same way.
     let (Term::Coord(coord), sign) = &clamped.sum.terms().first()? else { return None };

@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use crate::effort::within;
-use crate::kernel::{AccessKind, FieldId};
+use crate::kernel::{AccessKind, FieldId, Space};
 use crate::launch::Program;
 use crate::parallel;
 use crate::predict::estimate::Estimator;
 use crate::predict::prediction::Prediction;
 use crate::quantity::{
-    Bytes, Cycles, ItemsPerSecond, Occurrence, PerItem, Sectors, Share, Times, Wavefronts,
+    Bytes, Cycles, ItemsPerSecond, Occurrence, PerItem, Ratio, Sectors, Share, Times, Wavefronts,
 };
 use crate::sorting;
 
@@ -50,6 +50,10 @@ pub struct AccessCost {
     pub sectors_per_request: Option<Sectors<Occurrence>>,
     /// Bytes that lanes ask for over bytes of the sectors; more than 1 where lanes share bytes.
     pub efficiency: Option<Share>,
+    /// Wavefronts of the data stage over those that as many bytes need where no lanes fall on the same bank; only there for
+    /// shared memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bank_conflicts: Option<Ratio>,
     /// What the launch would be spared without it; null if there are too many accesses to look at each.
     pub alone: Option<Alone>,
 }
@@ -111,6 +115,8 @@ fn share(
     let cycles = if instruction.kind == AccessKind::Store { counts.data.get() } else { counts.cycles.get() };
     let global = counts.sectors > Sectors::ZERO && counts.issues > Times::ZERO;
     let asked = counts.lanes.get() * instruction.width as f64;
+    let shared = estimator.kernel.field(instruction.field).space == Space::Shared;
+    let needed = counts.issues.get().max(asked / estimator.device.l1.bandwidth.value.0);
     let cost = AccessCost {
         issues: Times::new(counts.issues.get() * per_item),
         data_wavefronts: Wavefronts::new(counts.data.get() * per_item),
@@ -118,6 +124,7 @@ fn share(
         cycles: Cycles::new(cycles * per_item),
         sectors_per_request: global.then(|| Sectors::new(counts.sectors.get() / counts.issues.get())),
         efficiency: global.then(|| Share::new(asked / counts.sectors.bytes(sector).get())),
+        bank_conflicts: (shared && needed > 0.0).then(|| Ratio::new((counts.data.get() / needed).max(1.0))),
         alone: None,
     };
     AccessShare { position, kind: instruction.kind, field: instruction.field, cost }

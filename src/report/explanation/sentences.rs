@@ -14,13 +14,14 @@ use crate::sorting;
 type Rule = (&'static str, fn(&Facts<'_>) -> Option<String>);
 
 /// All rules in the order of the paragraph.
-const RULES: [Rule; 15] = [
+const RULES: [Rule; 16] = [
     ("rate", limits::rate),
     ("limiter", limits::limiter),
     ("rest", limits::rest),
     ("occupancy", limits::occupancy),
     ("l1-cycles", volumes::l1_cycles),
     ("l1-sectors", volumes::l1_sectors),
+    ("banks", volumes::banks),
     ("l2-load", volumes::l2_load),
     ("dram-load", volumes::dram_load),
     ("layer", volumes::layer),

@@ -68,7 +68,9 @@ fn prediction_text(document: &PredictionDocument, width: Option<usize>) -> Strin
     }
     let _ = writeln!(
         out,
-        "{} blocks and {} warps per SM ({:.0} %, limited by {}), {} blocks per wave, {:.1} waves\n",
+        "{}{} blocks and {} warps per SM ({:.0} %, limited by {}), {} blocks per wave, {:.1} waves\n",
+        // Fewer blocks than the GPU could hold are on their own.
+        if o.waves.get() < 1.0 { "up to " } else { "" },
         o.blocks_per_sm,
         o.warps_per_sm,
         o.fraction.get() * 100.0,

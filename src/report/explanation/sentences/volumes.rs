@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::{Facts, listed, percent};
 use crate::predict::{Halo, Layer};
-use crate::quantity::{Bytes, Cycles, PerItem, Share};
+use crate::quantity::{Bytes, Cycles, PerItem, Ratio, Share};
 use crate::report::explanation::document::AccessDocument;
 use crate::report::units::{counted, size, two};
 
@@ -73,6 +73,36 @@ pub(super) fn l1_sectors(facts: &Facts<'_>) -> Option<String> {
             percent(Share::new(used / all))
         )
     })
+}
+
+/// That lanes wait for each other at banks of shared memory.
+pub(super) fn banks(facts: &Facts<'_>) -> Option<String> {
+    /// Below this, conflicts are not worth a sentence.
+    const MANY: f64 = 1.5;
+    if !facts.matters("l1") {
+        return None;
+    }
+    let all = facts.document.result.volumes.l1.wavefront_cycles;
+    let conflicts = |a: &AccessDocument| a.cost.bank_conflicts.map_or(1.0, Ratio::get);
+    let lost = |a: &AccessDocument| a.cost.cycles * (1.0 - 1.0 / conflicts(a));
+    let found: Vec<&AccessDocument> =
+        facts.document.accesses.iter().filter(|a| conflicts(a) >= MANY).collect();
+    let worst = found.iter().max_by(|a, b| lost(a).total_cmp(&lost(b)))?;
+    if found.iter().map(|a| lost(a)).sum::<Cycles<PerItem>>() < all * SMALL {
+        return None;
+    }
+    let others = match found.len() - 1 {
+        0 => String::new(),
+        1 => "; another access has conflicts, too".to_owned(),
+        several => format!("; {several} others have conflicts, too"),
+    };
+    Some(format!(
+        "The {} {} takes {:.1} times the wavefronts that its bytes need, as its threads fall on the same banks of shared \
+         memory{others}: padded rows may spread them.",
+        worst.kind,
+        worst.at,
+        conflicts(worst)
+    ))
 }
 
 /// What is loaded from L2.
