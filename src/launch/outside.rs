@@ -28,7 +28,8 @@ fn range(kernel: &Kernel, launch: &Launch, coord: Coord) -> Option<(i64, i64)> {
             let of = &kernel.loops[usize::from(id.0)];
             let constant = |form: &Form<Scale>| form.at(&launch.sizes).ok()?.as_constant();
             let (from, to, step) = (constant(&of.from)?, constant(&of.to)?, of.step.at(&launch.sizes).ok()?);
-            (step > 0 && from <= to).then(|| (from, to - (to - from) % step))
+            let further = to.checked_sub(from).filter(|&further| step > 0 && further >= 0)?;
+            Some((from, to - further % step))
         }
         Coord::Axis(_) | Coord::Thread(_) => None,
     }

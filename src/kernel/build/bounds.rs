@@ -86,7 +86,8 @@ fn flatten<'k>(kernel: &'k Kernel, statements: &'k [Statement], in_run: bool, ou
 /// The first and last value of a loop that has the same in every thread and launch.
 fn iterations(of: &Loop) -> Option<(i64, i64)> {
     let (from, to, step) = (of.from.as_constant()?, of.to.as_constant()?, of.step.as_int()?);
-    (step > 0 && from <= to).then(|| (from, to - (to - from) % step))
+    let further = to.checked_sub(from).filter(|&further| step > 0 && further >= 0)?;
+    Some((from, to - further % step))
 }
 
 /// A warning if the access certainly leaves the field for some work item of the domain.
