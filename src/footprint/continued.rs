@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::cuts::leaves;
 use super::query::{CoordRange, Piece};
+use super::sum::{Ranges, Sum};
 use crate::effort::spend_on;
 use crate::expr::{Cond, Form, Term};
 
@@ -21,10 +22,11 @@ pub(super) fn continued(piece: &Piece) -> Option<Piece> {
     spend_on(parts, STEPS_OF_PART * (piece.ranges.len() * piece.ranges.len()) as u64).ok()?;
     let mut kept: Vec<CoordRange> = piece.ranges.to_vec();
     let mut sums = Sums::new(piece);
-    while let Some((one, other, range)) = sums.two_as_one(&kept) {
-        kept[one] = range;
-        kept.remove(other);
-        sums.without(other);
+    let ends = |kept: &[CoordRange]| kept.iter().map(|&(_, from, to)| (from, to)).collect::<Vec<_>>();
+    while let Some(two) = two_as_one(&ends(&kept), |one, other| sums.factors_of(one, other)) {
+        (kept[two.one].1, kept[two.one].2) = two.range;
+        kept.remove(two.other);
+        sums.without(two.other);
     }
     if kept.len() == piece.ranges.len() {
         return None;
@@ -71,41 +73,9 @@ impl Sums {
         }
     }
 
-    /// A variable that goes on where another begins again, the other one, and the range of both.
-    fn two_as_one(&self, ranges: &[CoordRange]) -> Option<(usize, usize, CoordRange)> {
-        let pairs = (0..ranges.len()).flat_map(|one| (0..ranges.len()).map(move |other| (one, other)));
-        pairs.filter(|(one, other)| one != other).find_map(|(one, other)| {
-            let times = self.continues(one, other)?;
-            let (coord, first, last) = ranges[one];
-            let count = last.checked_sub(first)?.checked_add(1)?;
-            // Further apart they would leave out values.
-            if times > count {
-                return None;
-            }
-            let end = |of_one: i64, of_other: i64| of_other.checked_mul(times)?.checked_add(of_one);
-            Some((one, other, (coord, end(first, ranges[other].1)?, end(last, ranges[other].2)?)))
-        })
-    }
-
-    /// By how much of `one` a step of `other` goes on; `None` where that is not the same everywhere.
-    fn continues(&self, one: usize, other: usize) -> Option<i64> {
-        let mut times = None;
-        for sum in self.factors.chunks_exact(self.variables) {
-            let [of_one, of_other] = [sum[one], sum[other]];
-            if [of_one, of_other] == [0, 0] {
-                continue;
-            }
-            let goes_on = match times {
-                Some(times) => times,
-                None if of_one == 0 => return None,
-                None => of_other.checked_div(of_one).filter(|&goes_on| goes_on > 0)?,
-            };
-            if of_one.checked_mul(goes_on) != Some(of_other) {
-                return None;
-            }
-            times = Some(goes_on);
-        }
-        times
+    /// How often the sums have each of two variables.
+    fn factors_of(&self, one: usize, other: usize) -> impl Iterator<Item = [i64; 2]> {
+        self.factors.chunks_exact(self.variables).map(move |sum| [sum[one], sum[other]])
     }
 
     /// Leaves out a variable that others count for.
@@ -118,6 +88,64 @@ impl Sums {
         });
         self.variables -= 1;
     }
+}
+
+/// The same for sums of plain numbers, all that there are.
+pub(super) fn join(ranges: &mut Ranges, sums: &mut [&mut Sum]) {
+    while let Some(two) = two_as_one(ranges.as_slice(), |one, other| {
+        sums.iter().map(move |sum| [sum.factors[one], sum.factors[other]])
+    }) {
+        *ranges = ranges.with(two.one, two.range).without(two.other);
+        for sum in &mut *sums {
+            sum.forget(two.other);
+        }
+    }
+}
+
+/// A variable that goes on where another begins again, the other one, and the range of both.
+struct Two {
+    one: usize,
+    other: usize,
+    range: (i64, i64),
+}
+
+/// Two variables that are one, by their factors in all sums.
+fn two_as_one<F: Iterator<Item = [i64; 2]>>(
+    ranges: &[(i64, i64)],
+    factors_of: impl Fn(usize, usize) -> F,
+) -> Option<Two> {
+    let pairs = (0..ranges.len()).flat_map(|one| (0..ranges.len()).map(move |other| (one, other)));
+    pairs.filter(|(one, other)| one != other).find_map(|(one, other)| {
+        let times = goes_on(factors_of(one, other))?;
+        let (first, last) = ranges[one];
+        let count = last.checked_sub(first)?.checked_add(1)?;
+        // Further apart they would leave out values.
+        if times > count {
+            return None;
+        }
+        let end = |of_one: i64, of_other: i64| of_other.checked_mul(times)?.checked_add(of_one);
+        Some(Two { one, other, range: (end(first, ranges[other].0)?, end(last, ranges[other].1)?) })
+    })
+}
+
+/// By how much of one variable a step of another goes on; `None` where that is not the same everywhere.
+fn goes_on(factors: impl Iterator<Item = [i64; 2]>) -> Option<i64> {
+    let mut times = None;
+    for [of_one, of_other] in factors {
+        if [of_one, of_other] == [0, 0] {
+            continue;
+        }
+        let goes_on = match times {
+            Some(times) => times,
+            None if of_one == 0 => return None,
+            None => of_other.checked_div(of_one).filter(|&goes_on| goes_on > 0)?,
+        };
+        if of_one.checked_mul(goes_on) != Some(of_other) {
+            return None;
+        }
+        times = Some(goes_on);
+    }
+    times
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Quotients taken apart by plain numbers: along v = m*q + r every quotient of v by a divisor of m is affine in q. Where
 //! it is the same for all r of a whole period, r is a variable like others; otherwise each r is a box of its own.
 
+use super::continued::join;
 use super::division::gcd;
 use super::query::{CoordRange, Piece};
 use super::sum::{Bound, Ranges, Shape, Sum};
@@ -30,7 +31,23 @@ impl Quasi {
             add_bounds(when, &piece.ranges, &mut bounds)?;
         }
         let shape = Shape { ranges: Ranges::new(&piece.ranges)?, address, bounds };
-        Self { shape, quotients }.settled()
+        let mut all = Self { shape, quotients };
+        all.join();
+        all.settled()
+    }
+
+    /// Makes one variable of those that continue each other wherever they occur.
+    fn join(&mut self) {
+        let Self { shape: Shape { ranges, address, bounds }, quotients } = self;
+        if bounds.is_empty() && quotients.is_empty() {
+            // What has neither quotients nor conditions is joined elsewhere.
+            return;
+        }
+        let mut sums: Vec<&mut Sum> = Vec::with_capacity(1 + bounds.len() + quotients.len());
+        sums.push(address);
+        sums.extend(quotients.iter_mut().map(|quotient| &mut quotient.of));
+        sums.extend(bounds.iter_mut().map(Bound::sum_mut));
+        join(ranges, &mut sums);
     }
 
     /// The same with quotients that are affine here as a part of the address.

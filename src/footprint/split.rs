@@ -27,15 +27,14 @@ const STEPS_OF_SHAPE: u64 = 2;
 
 /// Adds what a piece touches, without conditions and quotients, if that are few progressions.
 pub(super) fn progressions(piece: &Piece, taking: Taking, out: &mut Vec<Progression>) -> Result<(), Refusal> {
-    let fewer = continued(piece);
-    let piece = fewer.as_ref().unwrap_or(piece);
     if let Some(shapes) = plain(piece, taking) {
         for shape in &shapes {
             out.push(Progression::from_shape(shape, piece)?);
         }
         return Ok(());
     }
-    let pieces = affine_pieces(piece, taking).ok_or(Refusal::NotAffine)?;
+    let fewer = continued(piece);
+    let pieces = affine_pieces(fewer.as_ref().unwrap_or(piece), taking).ok_or(Refusal::NotAffine)?;
     for piece in &pieces {
         out.push(Progression::from_piece(piece)?);
     }
@@ -45,7 +44,9 @@ pub(super) fn progressions(piece: &Piece, taking: Taking, out: &mut Vec<Progress
 /// The same by plain numbers, which is sooner done, where quotients are of sums and conditions hold all together.
 fn plain(piece: &Piece, taking: Taking) -> Option<Vec<Shape>> {
     let steps = STEPS_OF_SHAPE * size(piece) as u64;
+    let pairs = piece.ranges.len() * piece.ranges.len();
     spend(steps).ok()?;
+    spend_on(size(piece), pairs as u64).ok()?;
     let shapes = digits::shapes(piece, usize::try_from(MOST).ok()?)?;
     spend_on(shapes.len(), steps).ok()?;
     let mut found = Vec::with_capacity(shapes.len());

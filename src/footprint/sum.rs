@@ -45,6 +45,13 @@ impl Ranges {
         Some((self, added))
     }
 
+    /// The same without a variable: those behind it move up.
+    pub(super) fn without(mut self, variable: usize) -> Self {
+        self.as_mut_slice()[variable..].rotate_left(1);
+        self.length -= 1;
+        self
+    }
+
     /// Whether a variable has more than one value.
     pub(super) fn varies(&self, variable: usize) -> bool {
         let (from, to) = self.as_slice()[variable];
@@ -103,6 +110,12 @@ impl Sum {
         self.interval_without(None, ranges)
     }
 
+    /// Leaves out a variable: those behind it move up.
+    pub(super) fn forget(&mut self, variable: usize) {
+        self.factors.copy_within(variable + 1.., variable);
+        self.factors[MOST_VARIABLES - 1] = 0;
+    }
+
     /// The same where `step * variable + more + first` stands in the place of a variable.
     pub(super) fn put(mut self, variable: usize, step: i64, first: i64, more: Option<usize>) -> Option<Self> {
         let factor = self.factors[variable];
@@ -124,6 +137,12 @@ pub(super) enum Bound {
 
 impl Bound {
     pub(super) fn sum(&self) -> &Sum {
+        match self {
+            Bound::NonNegative(sum) | Bound::Zero(sum) => sum,
+        }
+    }
+
+    pub(super) fn sum_mut(&mut self) -> &mut Sum {
         match self {
             Bound::NonNegative(sum) | Bound::Zero(sum) => sum,
         }

@@ -62,6 +62,15 @@ pub(super) struct OfWave {
     pub(super) store_reuse: [Bytes<PerWave>; 3],
 }
 
+/// What a wave loads and stores of one field.
+#[derive(Clone, Copy)]
+pub(super) struct LoadsAndStores {
+    pub(super) load: Bytes<PerWave>,
+    pub(super) store: Bytes<PerWave>,
+    /// How many counts that took, and how many of them were verified.
+    made: [usize; 2],
+}
+
 /// Counts, and remembers how.
 pub(super) struct FieldCounter<'a> {
     pub(super) counting: &'a Counting,
@@ -207,7 +216,7 @@ impl FieldCounter<'_> {
         field: &TouchedField,
         wave: &Wave,
         sizes: &Sizes,
-    ) -> Result<[Bytes<PerWave>; 2], Uncounted> {
+    ) -> Result<LoadsAndStores, Uncounted> {
         let before = [self.made, self.verified];
         let load = self.bytes(field.fetched(), &wave.blocks, sizes.fetch)?;
         let store = if field.is_in_place() {
@@ -216,16 +225,25 @@ impl FieldCounter<'_> {
         } else {
             self.bytes(&field.stores, &wave.blocks, sizes.fetch)?
         };
-        Ok([load, store].map(Bytes::new))
+        let [load, store] = [load, store].map(Bytes::new);
+        Ok(LoadsAndStores { load, store, made: self.made_since(before) })
     }
 
+    /// What a wave touches of one field, of which it may be known already what it loads and stores.
     pub(super) fn wave(
         &mut self,
         field: &TouchedField,
         wave: &Wave,
+        known: Option<LoadsAndStores>,
         sizes: &Sizes,
     ) -> Result<OfWave, Uncounted> {
-        let [load, store] = self.loads_and_stores(field, wave, sizes)?;
+        let LoadsAndStores { load, store, .. } = match known {
+            Some(known) => {
+                self.count_again(known.made);
+                known
+            }
+            None => self.loads_and_stores(field, wave, sizes)?,
+        };
         let mut found = OfWave { load, store, ..OfWave::default() };
         let of_wave = |counter: &mut Self, touched: &FieldTouches| {
             counter.bytes(touched, &wave.blocks, sizes.fetch).map(Bytes::new)

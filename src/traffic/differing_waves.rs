@@ -1,9 +1,10 @@
 //! Waves of blocks that differ in what they do: some from all of the grid, more of them where what they touch changes.
 
-use super::counts::FieldCounter;
-use super::fields::{Sizes, TouchedField};
+use super::counts::{FieldCounter, LoadsAndStores};
+use super::fields::TouchedField;
 use super::footprints::{FieldFootprint, WaveKind};
-use super::waves::{Wave, Waves};
+use super::wave_kinds::AllWaves;
+use super::waves::Wave;
 use crate::footprint::Uncounted;
 use crate::quantity::{Bytes, ItemCount, PerItem, PerWave, Share};
 
@@ -16,14 +17,6 @@ const MOST: usize = 24;
 /// Between two waves it is not looked for where they change if that makes no more than this of all bytes.
 const LITTLE: f64 = 0.002;
 
-/// The waves of a launch, and what has to be known to count them.
-pub(super) struct AllWaves<'a> {
-    pub(super) waves: &'a Waves,
-    pub(super) items_of: &'a dyn Fn(&Wave) -> ItemCount<PerWave>,
-    pub(super) fields: &'a [TouchedField],
-    pub(super) sizes: &'a Sizes,
-}
-
 /// A wave that was looked at.
 struct At {
     /// Where it begins.
@@ -31,7 +24,7 @@ struct At {
     wave: Wave,
     items: ItemCount<PerWave>,
     /// What it loads and stores of each field.
-    touched: Vec<[Bytes<PerWave>; 2]>,
+    touched: Vec<LoadsAndStores>,
     /// The same of all of them.
     bytes: Bytes<PerItem>,
 }
@@ -40,7 +33,8 @@ impl At {
     /// Whether there is nothing else in a wave than in another, as far as one looked at them.
     fn is_like(&self, other: &Self) -> bool {
         let begins = |at: &Self| [0, 1, 2].map(|set| at.wave.before[set].blocks.is_empty());
-        self.items == other.items && self.touched == other.touched && begins(self) == begins(other)
+        let bytes = |at: &Self| at.touched.iter().map(|of| (of.load, of.store)).collect::<Vec<_>>();
+        self.items == other.items && bytes(self) == bytes(other) && begins(self) == begins(other)
     }
 }
 
@@ -55,16 +49,15 @@ impl FieldCounter<'_> {
         if let Some(few) = of.waves.up_to(ALL) {
             let items: Vec<_> = few.iter().map(|wave| (of.items_of)(wave)).collect();
             let all = items.iter().sum::<ItemCount<_>>();
-            let of_wave =
-                |(wave, &items)| self.kind(of.fields, like, wave, Share::new(items / all), items, of.sizes);
+            let of_wave = |(wave, &items)| self.kind(of, like, wave, Share::new(items / all), items, &[]);
             return Ok((few.iter().zip(&items).map(of_wave).collect::<Result<_, _>>()?, false));
         }
         let found = self.spread_over(of)?;
         let mut kinds = Vec::new();
         for alike in found.chunk_by(|(one, _), (other, _)| one.is_like(other)) {
             let share = alike.iter().map(|(_, share)| *share).sum();
-            let At { wave, items, .. } = &alike[alike.len() / 2].0;
-            kinds.push(self.kind(of.fields, like, wave, share, *items, of.sizes)?);
+            let At { wave, items, touched, .. } = &alike[alike.len() / 2].0;
+            kinds.push(self.kind(of, like, wave, share, *items, touched)?);
         }
         Ok((kinds, true))
     }
@@ -102,15 +95,15 @@ impl FieldCounter<'_> {
     fn at(&mut self, of: &AllWaves<'_>, start: i64) -> Result<At, Uncounted> {
         let wave = of.waves.from(start);
         let items = (of.items_of)(&wave);
-        let mut touched: Vec<[Bytes<PerWave>; 2]> = Vec::with_capacity(of.fields.len());
+        let mut touched: Vec<LoadsAndStores> = Vec::with_capacity(of.fields.len());
         for field in of.fields {
             touched.push(match field.like {
                 Some(place) => touched[place],
                 None => self.loads_and_stores(field, &wave, of.sizes)?,
             });
         }
-        let of_field = |(field, touched): (&TouchedField, &[Bytes<PerWave>; 2])| {
-            (touched[0] + touched[1]).per_item(items) * field.times()
+        let of_field = |(field, touched): (&TouchedField, &LoadsAndStores)| {
+            (touched.load + touched.store).per_item(items) * field.times()
         };
         let bytes = of.fields.iter().zip(&touched).map(of_field).sum();
         Ok(At { start, wave, items, touched, bytes })

@@ -2,14 +2,13 @@
 
 use super::common::{Residency, new_together, small, soon_counted};
 use super::counts::{Counting, FieldCounter, OfBlock, OfWave, nested};
-use super::differing_waves::AllWaves;
 use super::far::far_back;
 use super::fields::{Sizes, TouchedField, touched_fields};
 use super::footprints::{FieldFootprint, Footprints};
 use super::passes::{Passes, Scene, passes_of_one_stretch};
 use super::places::{Representative, Representatives, representatives};
 use super::sparse::{Gaps, PIECE};
-use super::wave_kinds::unlike;
+use super::wave_kinds::{AllWaves, unlike};
 use super::waves::{Wave, Waves};
 use crate::device::{Device, signed};
 use crate::effort::within;
@@ -165,7 +164,7 @@ impl FieldCounter<'_> {
         }
         for (wave, share) in unlike(all.waves, found, device, all.items_of) {
             let items = (all.items_of)(&wave);
-            let kind = self.kind(all.fields, &found.fields, &wave, share, items, all.sizes)?;
+            let kind = self.kind(all, &found.fields, &wave, share, items, &[])?;
             found.waves.push(kind);
         }
         Ok(false)
@@ -206,7 +205,7 @@ impl FieldCounter<'_> {
             (Some(first), 1..) => self.pages_of_iteration(field, first.block, sizes)?,
             _ => of_block.pages,
         };
-        let of_wave = self.wave(field, wave, sizes)?;
+        let of_wave = self.wave(field, wave, None, sizes)?;
         let pages = self.pages(field, wave, of_wave.all / field.times(), sizes)?;
         let gaps = self.gaps(threads, field, wave, sizes, [of_wave.all, of_wave.load, of_wave.store])?;
         let common = match blocks.first() {

@@ -1,7 +1,7 @@
 //! Kinds of waves: those at the beginning of the grid, of planes and of rows, which find less before them than
 //! others do.
 
-use super::counts::{FieldCounter, OfWave, nested};
+use super::counts::{FieldCounter, LoadsAndStores, OfWave, nested};
 use super::fields::{Sizes, TouchedField};
 use super::footprints::{FieldFootprint, Footprints, WaveKind};
 use super::passes::passes_of_one_stretch;
@@ -14,6 +14,14 @@ use crate::quantity::{Bytes, ItemCount, PerItem, PerWave, Share};
 const LITTLE: f64 = 0.01;
 /// What so many capacities lie between is lost.
 const FAR: f64 = 4.0;
+
+/// The waves of a launch, and what has to be known to count them.
+pub(super) struct AllWaves<'a> {
+    pub(super) waves: &'a Waves,
+    pub(super) items_of: &'a dyn Fn(&Wave) -> ItemCount<PerWave>,
+    pub(super) fields: &'a [TouchedField],
+    pub(super) sizes: &'a Sizes,
+}
 
 /// The kinds of waves with their shares, where the wave in the middle does not do: all waves, if they are few,
 /// or those in the first plane and those in the first rows of planes, which do not find before them what
@@ -56,27 +64,29 @@ pub(super) fn unlike(
 }
 
 impl FieldCounter<'_> {
-    /// What a kind of waves touches, of which one has so many work items. What is of blocks is as in `like`.
+    /// What a kind of waves touches, of which one has so many work items. What is of blocks is as in `like`; of some
+    /// waves it is `touched` what they load and store of each field.
     pub(super) fn kind(
         &mut self,
-        fields: &[TouchedField],
+        of: &AllWaves<'_>,
         like: &[FieldFootprint],
         wave: &Wave,
         share: Share,
         items: ItemCount<PerWave>,
-        sizes: &Sizes,
+        touched: &[LoadsAndStores],
     ) -> Result<WaveKind, Uncounted> {
         let (mut all, mut past) = (Bytes::ZERO, [Bytes::ZERO; 3]);
+        let &AllWaves { fields, sizes, .. } = of;
         let mut found = Vec::with_capacity(fields.len());
         let mut known: Vec<(OfWave, [usize; 2])> = Vec::with_capacity(fields.len());
-        for (field, like) in fields.iter().zip(like) {
+        for (place, (field, like)) in fields.iter().zip(like).enumerate() {
             let before = [self.made, self.verified];
             let of = match field.like {
-                Some(place) => {
-                    self.count_again(known[place].1);
-                    known[place].0
+                Some(other) => {
+                    self.count_again(known[other].1);
+                    known[other].0
                 }
-                None => self.wave(field, wave, sizes)?,
+                None => self.wave(field, wave, touched.get(place).copied(), sizes)?,
             };
             known.push((of, self.made_since(before)));
             all += of.all;
