@@ -13,11 +13,14 @@ use crate::kernel::FieldId;
 use crate::launch::Program;
 use crate::space::Strides;
 
-/// A form that is a constant and multiples of places of threads and blocks and of numbers of iterations.
+/// A form that is a constant and multiples of places of threads and blocks and of numbers of iterations, and what it gains
+/// from threads in another way.
 #[derive(Debug, Clone)]
 pub(super) struct Affine {
     pub(super) constant: i64,
     pub(super) thread: Strides,
+    /// Quotients and the like in which nothing but threads occurs.
+    pub(super) of_threads: Form<i64>,
     pub(super) block: Strides,
     /// Loops, and what the form gains from iteration to iteration.
     pub(super) loops: Vec<(usize, i64)>,
@@ -195,7 +198,7 @@ fn decides(program: &Program<i64>) -> Vec<bool> {
 }
 
 /// What a form gains from threads, and, for an address, the field and the width of its access.
-type Gain = (Strides, Option<(FieldId, i64)>);
+type Gain = (Strides, Form<i64>, Option<(FieldId, i64)>);
 
 struct Preparing {
     /// The variables of loops.
@@ -213,7 +216,10 @@ impl Preparing {
             *gains - 1
         };
         let number = match &affine {
-            Some(affine) => *self.known.entry((affine.thread, access)).or_insert_with(next),
+            Some(affine) => {
+                let gain = (affine.thread, affine.of_threads.clone(), access);
+                *self.known.entry(gain).or_insert_with(next)
+            }
             None => next(),
         };
         PreparedForm { form, number, size: form.size(), affine }
@@ -223,17 +229,30 @@ impl Preparing {
         let mut sum = Affine {
             constant: *form.constant(),
             thread: Strides::ZERO,
+            of_threads: Form::int(0),
             block: Strides::ZERO,
             loops: Vec::new(),
         };
         for (term, factor) in form.terms() {
-            let Term::Coord(coord) = term else { return None };
+            let coord = match term {
+                Term::Coord(coord) => coord,
+                term if is_of_threads(term) => {
+                    let alone = Form::term(term.clone()).times(factor).ok()?;
+                    sum.of_threads = sum.of_threads.plus(&alone).ok()?;
+                    continue;
+                }
+                _ => return None,
+            };
             match coord {
                 Coord::ThreadIdx(d) => add(&mut sum.thread[d.index()], *factor, 1)?,
                 Coord::BlockIdx(d) => add(&mut sum.block[d.index()], *factor, 1)?,
                 Coord::Loop(id) => {
                     let variable = self.variables.get(usize::from(id.0))?.as_ref()?;
                     add(&mut sum.constant, variable.constant, *factor)?;
+                    if !variable.of_threads.terms().is_empty() {
+                        let times = variable.of_threads.times(factor).ok()?;
+                        sum.of_threads = sum.of_threads.plus(&times).ok()?;
+                    }
                     for d in 0..3 {
                         add(&mut sum.thread[d], variable.thread[d], *factor)?;
                         add(&mut sum.block[d], variable.block[d], *factor)?;
@@ -263,6 +282,20 @@ impl Preparing {
             Cond::All(all) => CondParts::All(all.iter().map(|c| self.parts(c)).collect()),
             Cond::Any(any) => CondParts::Any(any.iter().map(|c| self.parts(c)).collect()),
         }
+    }
+}
+
+/// Whether a term follows from threads alone, and has a value wherever they are.
+fn is_of_threads(term: &Term<i64>) -> bool {
+    let all = |forms: &[&Form<i64>]| {
+        let of_threads =
+            |term: &Term<i64>| matches!(term, Term::Coord(Coord::ThreadIdx(_))) || is_of_threads(term);
+        forms.iter().all(|form| form.terms().iter().all(|(term, _)| of_threads(term)))
+    };
+    match term {
+        Term::Floor(inner, _) => all(&[inner]),
+        Term::Min(a, b) | Term::Max(a, b) => all(&[a, b]),
+        Term::Coord(_) | Term::Lookup(..) => false,
     }
 }
 

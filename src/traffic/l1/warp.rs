@@ -1,7 +1,7 @@
 //! One warp as it runs: its lanes go through the program together.
 
 use super::lanes::{Lanes, MOST_LANES};
-use super::prepared::{CondParts, Prepared, PreparedCond, PreparedForm};
+use super::prepared::{Affine, CondParts, Prepared, PreparedCond, PreparedForm};
 use super::running::{RunningLoop, ThreadPart, ThreadParts};
 use super::tally::WarpTally;
 use super::values::{self, CoordValues, LaneVector, WarpValues, lanes_of, mask_of};
@@ -170,26 +170,33 @@ impl<'a> RunningWarp<'a> {
             by += i128::from(step) * i128::from(self.loops[number].as_ref()?.iteration);
         }
         let by = i64::try_from(by).ok().filter(|by| by.unsigned_abs() <= LARGEST.unsigned_abs())?;
-        let (threads, lanes, shape) = (&self.threads, self.lanes.len(), self.shape);
-        let place = &mut self.thread_parts[form.number];
-        if place.is_none() {
-            let largest = |d: usize| i128::from(affine.thread[d]).abs() * i128::from(shape[d]);
-            if largest(0) + largest(1) + largest(2) > i128::from(LARGEST) {
-                return None;
-            }
-            let mut values = [0; MOST_LANES];
-            for (threads, &stride) in
-                threads.iter().zip(affine.thread.iter()).filter(|(_, stride)| **stride != 0)
-            {
-                for (value, thread) in values[..lanes].iter_mut().zip(threads) {
-                    *value += thread * stride;
-                }
-            }
-            let there = values[..lanes].iter().copied();
-            let (low, high) = there.fold((i64::MAX, i64::MIN), |(low, high), v| (low.min(v), high.max(v)));
-            *place = Some(Box::new(ThreadPart { values, low, high, met: Vec::new() }));
+        if self.thread_parts[form.number].is_none() {
+            self.thread_parts[form.number] = Some(Box::new(self.thread_part(affine)?));
         }
-        place.as_deref_mut().map(|part| (part, by))
+        self.thread_parts[form.number].as_deref_mut().map(|part| (part, by))
+    }
+
+    /// What a form gains from threads; `None` where that may be larger than [`LARGEST`].
+    fn thread_part(&self, affine: &Affine) -> Option<ThreadPart> {
+        let largest = |d: usize| i128::from(affine.thread[d]).abs() * i128::from(self.shape[d]);
+        let mut most = largest(0) + largest(1) + largest(2);
+        let mut values = [0; MOST_LANES];
+        if !affine.of_threads.terms().is_empty() {
+            let more = values::form(&affine.of_threads, self, self.everyone(), &mut values)?;
+            most += i128::try_from(more).ok()?;
+        }
+        if most > i128::from(LARGEST) {
+            return None;
+        }
+        let lanes = self.lanes.len();
+        for (threads, &stride) in self.threads.iter().zip(affine.thread.iter()).filter(|(_, s)| **s != 0) {
+            for (value, thread) in values[..lanes].iter_mut().zip(threads) {
+                *value += thread * stride;
+            }
+        }
+        let there = values[..lanes].iter().copied();
+        let (low, high) = there.fold((i64::MAX, i64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+        Some(ThreadPart { values, low, high, met: Vec::new() })
     }
 
     /// The values of a form in some lanes.
