@@ -68,7 +68,7 @@ pub(super) fn groups(patterns: &[Pattern], frames: &[Frame]) -> Option<Vec<Group
 /// Strides and first byte of an access in thread coordinates without loops and conditions.
 fn simple(pattern: &Pattern, frames: &[Frame]) -> Option<(Strides, i64)> {
     let frame = &frames[pattern.frame];
-    let [address] = &*pattern.forms else { return None };
+    let [address] = &*pattern.addresses else { return None };
     if !pattern.when.is_empty() || !frame.loops.is_empty() || frame.joined != [true; 3] {
         return None;
     }

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use super::query::{CoordRange, Piece};
-use crate::expr::{Coord, Excess, Form, Term};
+use super::query::{CoordRange, CoordRanges, Piece};
+use crate::expr::{Cond, Coord, Excess, Form, SharedTerms, Term};
 
 /// A part of an address: a sum of coordinates and a constant, but no less than `low` and no more than `high`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,29 +95,92 @@ fn with_fewer_bounds(piece: &Piece) -> Option<Piece> {
     if piece.address.is_affine() {
         return None;
     }
-    piece.address.terms().iter().find_map(|(term, factor)| without_bounds(piece, term, *factor))
+    piece.address.terms().iter().find_map(|(term, factor)| {
+        let (bounded, address) = Bounded::new(&piece.address, term, *factor)?;
+        let ranges = bounded.ranges(&piece.ranges, piece.when.as_ref())?;
+        Some(Piece { ranges, address: Arc::new(address), ..piece.clone() })
+    })
 }
 
-fn without_bounds(piece: &Piece, term: &Term<i64>, factor: i64) -> Option<Piece> {
-    let clamped = Clamped::of_term(term)?;
-    let of_sum = |coord: Coord| clamped.sum.mentions(&|c| c == coord);
-    let elsewhere = piece.address.terms().iter().any(|(other, _)| other != term && other.mentions(&of_sum));
-    if elsewhere || piece.when.as_ref().is_some_and(|when| when.mentions(&of_sum)) {
-        return None;
+/// An address without any of its bounds, which does not depend on where it is looked at: only ranges do.
+#[derive(Debug)]
+pub(super) struct Free {
+    address: Arc<Form<i64>>,
+    /// In the order in which they were left out.
+    bounded: Vec<Bounded>,
+}
+
+impl Free {
+    /// `None` where there are no bounds, or some stay. The address without them shares its terms with others.
+    pub(super) fn new(address: &Form<i64>, shared: &SharedTerms<i64>) -> Option<Self> {
+        if address.is_affine() {
+            return None;
+        }
+        let mut free = address.clone();
+        let mut bounded = Vec::new();
+        while !free.is_affine() {
+            let without = |(term, factor): &(Term<i64>, i64)| Bounded::new(&free, term, *factor);
+            let (one, fewer) = free.terms().iter().find_map(without)?;
+            bounded.push(one);
+            free = fewer;
+        }
+        Some(Self { address: Arc::new(shared.share(free)), bounded })
     }
-    let (first, last) = clamped.values(&piece.ranges)?;
-    let (first, last) = (clamped.kept(first), clamped.kept(last));
-    // One coordinate takes the place of the sum, with the constant that it has without bounds: what is not bounded is
-    // then written in the same way.
-    let (Term::Coord(coord), sign) = &clamped.sum.terms().first()? else { return None };
-    let (sign, offset) = (sign.signum(), *clamped.sum.constant());
-    let there = |value: i64| value.checked_sub(offset)?.checked_mul(sign);
-    let ends = [there(first)?, there(last)?];
-    let whole = (*coord, ends[0].min(ends[1]), ends[0].max(ends[1]));
-    let kept = piece.ranges.iter().filter(|range| range.0 == *coord || !of_sum(range.0));
-    let ranges = kept.map(|range| if range.0 == *coord { whole } else { *range }).collect();
-    let address = free_of(&piece.address, (term, factor), *coord, [sign, offset]).ok()?;
-    Some(Piece { ranges, address: Arc::new(address), ..piece.clone() })
+
+    /// The same bytes as a piece with bounds touches, if that is as simple there.
+    pub(super) fn piece(&self, piece: &Piece) -> Option<Piece> {
+        let mut ranges = Arc::clone(&piece.ranges);
+        for one in &self.bounded {
+            ranges = one.ranges(&ranges, piece.when.as_ref())?;
+        }
+        let (when, address) = (piece.when.clone(), Arc::clone(&self.address));
+        Some(Piece { ranges, when, address, ..*piece })
+    }
+}
+
+/// A bounded sum of which one coordinate can take the place.
+#[derive(Debug)]
+struct Bounded {
+    clamped: Clamped,
+    coord: Coord,
+    sign: i64,
+}
+
+impl Bounded {
+    /// Of a term of an address whose coordinates stand nowhere else in it, and the address with a coordinate there.
+    fn new(address: &Form<i64>, term: &Term<i64>, factor: i64) -> Option<(Self, Form<i64>)> {
+        let clamped = Clamped::of_term(term)?;
+        let of_sum = |coord: Coord| clamped.sum.mentions(&|c| c == coord);
+        if address.terms().iter().any(|(other, _)| other != term && other.mentions(&of_sum)) {
+            return None;
+        }
+        // One coordinate takes the place of the sum, with the constant that it has without bounds: what is not bounded is
+        // then written in the same way.
+        let (Term::Coord(coord), factor_of_sum) = &clamped.sum.terms().first()? else { return None };
+        let (coord, sign) = (*coord, factor_of_sum.signum());
+        let free = free_of(address, (term, factor), coord, [sign, *clamped.sum.constant()]).ok()?;
+        Some((Self { clamped, coord, sign }, free))
+    }
+
+    /// Ranges in which the coordinate has the values of the bounded sum; `None` where these have gaps, or a condition
+    /// depends on them.
+    fn ranges(&self, ranges: &CoordRanges, when: Option<&Cond<i64>>) -> Option<CoordRanges> {
+        let sum = &self.clamped.sum;
+        let of_sum = |coord: Coord| sum.mentions(&|c| c == coord);
+        if when.is_some_and(|when| when.mentions(&of_sum)) {
+            return None;
+        }
+        let (first, last) = self.clamped.values(ranges)?;
+        let there =
+            |value: i64| self.clamped.kept(value).checked_sub(*sum.constant())?.checked_mul(self.sign);
+        let ends = [there(first)?, there(last)?];
+        let whole = (self.coord, ends[0].min(ends[1]), ends[0].max(ends[1]));
+        if sum.terms().len() == 1 && ranges.contains(&whole) {
+            return Some(Arc::clone(ranges));
+        }
+        let kept = ranges.iter().filter(|range| range.0 == self.coord || !of_sum(range.0));
+        Some(kept.map(|range| if range.0 == self.coord { whole } else { *range }).collect())
+    }
 }
 
 /// An address with one of its terms as a coordinate and an offset.
@@ -135,7 +198,7 @@ fn free_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::{Cond, Dim};
+    use crate::expr::Dim;
     use std::collections::BTreeSet;
 
     const X: Coord = Coord::Thread(Dim::X);
@@ -177,6 +240,9 @@ mod tests {
                     let free = unclamped(piece.clone());
                     assert_eq!(bytes(&free), bytes(&piece), "{piece:?}\n{free:?}");
                     without += usize::from(free.address.is_affine());
+                    let at_once = Free::new(&piece.address, &SharedTerms::new());
+                    let at_once = at_once.and_then(|at_once| at_once.piece(&piece));
+                    assert_eq!(at_once, free.address.is_affine().then_some(free));
                 }
             }
         }

@@ -10,12 +10,12 @@ use crate::expr::Form;
 /// Lays index tuples into a line of bytes so wide that no tuples meet which are not equal, and rows
 /// begin on lines.
 pub(super) fn embed(regions: &[Region], array: usize, size: i64, line: i64) -> Result<Vec<Piece>, Refusal> {
-    let rank = regions.iter().map(|r| r.forms.len()).max().unwrap_or(0);
+    let rank = regions.iter().map(|r| r.addresses.len()).max().unwrap_or(0);
     let mut lows = vec![i64::MAX; rank];
     let mut highs = vec![i64::MIN; rank];
     for region in regions {
-        for (i, form) in region.forms.iter().enumerate() {
-            let (low, high) = region.interval(form).ok_or(Refusal::Overflow)?;
+        for (i, form) in region.addresses.iter().enumerate() {
+            let (low, high) = region.points.interval(form).ok_or(Refusal::Overflow)?;
             lows[i] = lows[i].min(low);
             highs[i] = highs[i].max(high);
         }
@@ -39,15 +39,14 @@ pub(super) fn embed(regions: &[Region], array: usize, size: i64, line: i64) -> R
         .iter()
         .map(|region| {
             let mut address = Form::int(0);
-            for (i, form) in region.forms.iter().enumerate() {
+            for (i, form) in region.addresses.iter().enumerate() {
                 let bytes = form.times(&factors[i])?;
                 // Along the first index only whole lines may be shifted away.
                 let start = lows[i].checked_mul(factors[i]).ok_or(Refusal::Overflow)?;
                 let shift = if i == 0 { start.div_euclid(line) * line } else { start };
                 address = address.plus(&bytes.plus(&Form::int(-shift))?)?;
             }
-            let forms = Arc::new([Arc::new(address)]);
-            Ok(Region { forms, ..region.clone() }.piece(array))
+            Ok(region.points.clone().piece(array, Arc::new(address), region.width))
         })
         .collect()
 }

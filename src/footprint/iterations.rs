@@ -4,10 +4,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::addresses::Addresses;
 use super::pattern::Frame;
 use super::query::CoordRange as Values;
 use super::threads::{Addressing, FieldTouches};
-use crate::expr::Form;
+use crate::expr::{Form, SharedTerms};
 
 /// Iterations lie so many bytes apart where each is to be counted by itself: further than arrays are long.
 const APART: i64 = 1 << 36;
@@ -58,8 +59,9 @@ impl FieldTouches {
         }
         let apart = APART.checked_add(line - APART % line)?;
         let mut patterns = Vec::new();
+        let shared = SharedTerms::new();
         for pattern in self.patterns.iter().filter(|p| positions.contains(&p.position)) {
-            let [address] = &*pattern.forms else { return None };
+            let [address] = &*pattern.addresses else { return None };
             let mut moved = Form::clone(address);
             let mut distance = apart;
             for &(variable, from, to) in self.frames[pattern.frame].loops.iter().take(depth) {
@@ -67,7 +69,7 @@ impl FieldTouches {
                 distance = distance.checked_mul(to.checked_sub(from)?.checked_add(1)?)?;
             }
             let mut pattern = pattern.clone();
-            pattern.forms = [moved.into()].into();
+            pattern.addresses = Addresses::new(vec![moved], &shared);
             patterns.push(pattern);
         }
         Some(self.with(Arc::clone(&self.frames), patterns))

@@ -4,6 +4,7 @@
 //! why not. The closed form answers what is affine at a cost that does not depend on the number of
 //! threads; enumeration answers everything that is small.
 
+mod addresses;
 mod along;
 mod apart;
 mod arms;

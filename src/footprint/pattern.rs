@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::addresses::Addresses;
 use super::query::{CoordRange, CoordRanges, Refusal};
 use super::reached::reached;
 use crate::expr::{Cond, Coord, Dim, Excess, Form, LoopId, Term};
@@ -20,8 +21,7 @@ pub(super) struct Pattern {
     /// Number of its [`Frame`].
     pub(super) frame: usize,
     pub(super) when: Arc<[Cond<i64>]>,
-    /// One form in bytes, or in grid addressing the indices, fastest first.
-    pub(super) forms: Arc<[Arc<Form<i64>>]>,
+    pub(super) addresses: Addresses,
     pub(super) width: i64,
 }
 

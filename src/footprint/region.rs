@@ -3,34 +3,26 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::addresses::Addresses;
 use super::query::{CoordRange, CoordRanges, Piece};
 use crate::expr::{Cond, Coord, Form, Term};
 
-/// Where some points go.
+/// Points of a box for which conditions hold.
 #[derive(Debug, Clone)]
-pub(super) struct Region {
+pub(super) struct Points {
     pub(super) ranges: CoordRanges,
     pub(super) when: Vec<Cond<i64>>,
-    /// One form in bytes, or in grid addressing the indices, fastest first.
-    pub(super) forms: Arc<[Arc<Form<i64>>]>,
-    pub(super) width: i64,
 }
 
-impl Region {
+impl Points {
     pub(super) fn interval(&self, form: &Form<i64>) -> Option<(i64, i64)> {
         form.interval(&|c| self.ranges.iter().find(|r| r.0 == c).map(|r| (r.1, r.2)))
     }
 
     /// The points of a box for which conditions hold, with simple ones turned into bounds; `None` if nothing is left.
-    pub(super) fn restricted(
-        ranges: &CoordRanges,
-        when: &[Cond<i64>],
-        forms: &Arc<[Arc<Form<i64>>]>,
-        width: i64,
-    ) -> Option<Self> {
-        let forms = Arc::clone(forms);
+    pub(super) fn restricted(ranges: &CoordRanges, when: &[Cond<i64>]) -> Option<Self> {
         if when.is_empty() {
-            return Some(Self { ranges: Arc::clone(ranges), when: Vec::new(), forms, width });
+            return Some(Self { ranges: Arc::clone(ranges), when: Vec::new() });
         }
         let mut cut = Cut { ranges: Cow::Borrowed(ranges), when: Vec::new() };
         for cond in when {
@@ -41,15 +33,22 @@ impl Region {
             Cow::Borrowed(_) => Arc::clone(ranges),
             Cow::Owned(cut) => cut.into(),
         };
-        some_left.then_some(Self { ranges, when: cut.when, forms, width })
+        some_left.then_some(Self { ranges, when: cut.when })
     }
 
-    /// Its first form as the address.
-    pub(super) fn piece(self, array: usize) -> Piece {
+    /// What they touch at an address.
+    pub(super) fn piece(self, array: usize, address: Arc<Form<i64>>, width: i64) -> Piece {
         let when = if self.when.is_empty() { None } else { Some(Cond::all(self.when)) };
-        let address = self.forms.first().cloned().unwrap_or_else(|| Arc::new(Form::int(0)));
-        Piece { array, ranges: self.ranges, when, address, width: self.width }
+        Piece { array, ranges: self.ranges, when, address, width }
     }
+}
+
+/// Where some points go.
+#[derive(Debug, Clone)]
+pub(super) struct Region {
+    pub(super) points: Points,
+    pub(super) addresses: Addresses,
+    pub(super) width: i64,
 }
 
 /// Ranges that conditions have cut, and the conditions that are left.

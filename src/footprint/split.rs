@@ -11,7 +11,7 @@ use super::digits;
 use super::division::gcd;
 use super::progression::Progression;
 use super::query::{CoordRange, Piece, Refusal};
-use super::region::Region;
+use super::region::Points;
 use super::sum::Shape;
 use crate::effort::{spend, spend_on};
 use crate::expr::{Cond, Coord, Excess, Form, Term};
@@ -227,7 +227,7 @@ fn bounded(piece: Piece) -> Option<Piece> {
     if when.is_none() {
         return Some(Piece { array, ranges, when, address, width });
     }
-    Some(Region::restricted(&ranges, when.as_slice(), &[address].into(), width)?.piece(array))
+    Some(Points::restricted(&ranges, when.as_slice())?.piece(array, address, width))
 }
 
 /// The least multiple m of `modulus` for which every quotient over `coord` is affine along m*q; `None`

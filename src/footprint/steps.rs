@@ -40,7 +40,7 @@ impl FieldTouches {
     }
 
     fn step(&self, pattern: &Pattern, blocks: &BlockBox, line: i64) -> Option<Strides> {
-        let [address] = &*pattern.forms else { return None };
+        let [address] = &*pattern.addresses else { return None };
         let frame = &self.frames[pattern.frame];
         spend_on(address.size() + pattern.when.iter().map(Cond::size).sum::<usize>(), STEPS_OF_PART).ok()?;
         if !pattern.when.iter().all(|when| is_decided(frame, when, blocks)) {

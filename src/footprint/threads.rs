@@ -3,14 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::addresses::Addresses;
 use super::boxes::{self, Group, Part, groups};
-use super::clamped::unclamped;
 use super::counter::{Counter, LineCount, Uncounted};
 use super::engine::Engine;
 use super::grid::embed;
 use super::pattern::{Draft, Frame, Pattern};
 use super::query::{CoordRanges, Query, Refusal};
-use super::region::Region;
+use super::region::{Points, Region};
 use crate::effort::spend_on;
 use crate::expr::{Coefficient, Cond, Excess, Form, LoopId, SharedTerms};
 use crate::kernel::{AccessKind, FieldId, Kernel};
@@ -98,11 +98,9 @@ impl Threads<'_> {
                 for item in instruction.items.iter() {
                     let item = &self.program.items[usize::from(item)];
                     let access = (position, instruction, item);
-                    let found = self.pattern(access, loops, forms.clone(), &mut frames)?;
-                    let Some(mut pattern) = found else { continue };
                     // What many accesses have in common is counted together.
-                    pattern.forms =
-                        pattern.forms.iter().map(|f| shared.share(Form::clone(f)).into()).collect();
+                    let found = self.pattern(access, loops, forms.clone(), &shared, &mut frames)?;
+                    let Some(mut pattern) = found else { continue };
                     if let Some(before) = patterns.last().filter(|before| before.when == pattern.when) {
                         pattern.when = Arc::clone(&before.when);
                     }
@@ -141,6 +139,7 @@ impl Threads<'_> {
         (position, instruction, item): (usize, &Instruction<i64>, &Item<i64>),
         loops: &[LoopId],
         forms: Vec<Form<i64>>,
+        shared: &SharedTerms<i64>,
         frames: &mut Vec<Frame>,
     ) -> Result<Option<Pattern>, Refusal> {
         let conditions: Vec<Cond<i64>> = instruction.when.iter().chain(&item.guard).cloned().collect();
@@ -163,7 +162,7 @@ impl Threads<'_> {
             even: draft.even,
             frame: number,
             when: draft.when.into(),
-            forms: draft.forms.into_iter().map(Arc::new).collect(),
+            addresses: Addresses::new(draft.forms, shared),
             width: instruction.width,
         }))
     }
@@ -259,10 +258,10 @@ impl FieldTouches {
     /// Whether both make the same accesses in the same order, whatever they do there.
     pub fn touches_as(&self, other: &Self) -> bool {
         let same = |(a, b): (&Pattern, &Pattern)| {
-            let forms = || a.forms.iter().zip(&*b.forms).all(|(a, b)| a == b);
+            let forms = || a.addresses.iter().zip(&*b.addresses).all(|(a, b)| a == b);
             a.frame == b.frame
                 && a.width == b.width
-                && a.forms.len() == b.forms.len()
+                && a.addresses.len() == b.addresses.len()
                 && (Arc::ptr_eq(&a.when, &b.when) || a.when == b.when)
                 && forms()
         };
@@ -290,7 +289,10 @@ impl FieldTouches {
             touched.regions(blocks, &mut regions)?;
         }
         let pieces = match first.addressing {
-            Addressing::Linear => regions.into_iter().map(|r| unclamped(r.piece(first.array))).collect(),
+            Addressing::Linear => regions
+                .into_iter()
+                .filter_map(|region| region.addresses.piece(first.array, region.points, region.width))
+                .collect(),
             Addressing::Grid => embed(&regions, first.array, first.size, line)?,
         };
         Ok(Query { pieces, line })
@@ -315,12 +317,13 @@ impl FieldTouches {
                 {
                     out.extend_from_within(Range::clone(regions));
                     for region in &mut out[first..] {
-                        (region.forms, region.width) = (Arc::clone(&pattern.forms), width);
+                        (region.addresses, region.width) = (pattern.addresses.clone(), width);
                     }
                 }
                 _ => {
                     out.extend(boxes.iter().filter_map(|ranges| {
-                        Region::restricted(ranges, &pattern.when, &pattern.forms, width)
+                        let points = Points::restricted(ranges, &pattern.when)?;
+                        Some(Region { points, addresses: pattern.addresses.clone(), width })
                     }));
                 }
             }
