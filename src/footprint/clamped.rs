@@ -4,83 +4,24 @@
 use std::sync::Arc;
 
 use super::query::{CoordRange, CoordRanges, Piece};
-use crate::expr::{Cond, Coord, Excess, Form, SharedTerms, Term};
+use crate::expr::{Clamped, Cond, Coord, Excess, Form, SharedTerms, Term};
 
-/// A part of an address: a sum of coordinates and a constant, but no less than `low` and no more than `high`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Clamped {
-    sum: Form<i64>,
-    low: i64,
-    high: i64,
-}
-
-impl Clamped {
-    /// What a form is, if it is that.
-    fn of_form(form: &Form<i64>) -> Option<Self> {
-        if form.is_affine() {
-            return Some(Self { sum: form.clone(), low: i64::MIN, high: i64::MAX });
+/// All values of the sum over some ranges, from the first to the last; `None` if some between them are left out.
+fn values_of(sum: &Form<i64>, ranges: &[CoordRange]) -> Option<(i64, i64)> {
+    let mut steps: Vec<(i64, i64)> = Vec::with_capacity(sum.terms().len());
+    for (term, factor) in sum.terms() {
+        let range = ranges.iter().find(|range| Term::Coord(range.0) == *term)?;
+        steps.push((factor.checked_abs()?, range.2.checked_sub(range.1)?));
+    }
+    steps.sort_unstable();
+    let mut reach = 0_i64;
+    for (step, further) in steps {
+        if further > 0 && step > reach.checked_add(1)? {
+            return None;
         }
-        let [(term, factor)] = form.terms() else { return None };
-        Self::of_term(term)?.times(*factor)?.plus(*form.constant())
+        reach = reach.checked_add(step.checked_mul(further)?)?;
     }
-
-    fn of_term(term: &Term<i64>) -> Option<Self> {
-        let (Term::Min(a, b) | Term::Max(a, b)) = term else { return None };
-        let (form, bound) = match (a.as_constant(), b.as_constant()) {
-            (Some(bound), None) => (b, bound),
-            (None, Some(bound)) => (a, bound),
-            _ => return None,
-        };
-        let Self { sum, low, high } = Self::of_form(form)?;
-        let bounded =
-            |value: i64| if matches!(term, Term::Min(..)) { value.min(bound) } else { value.max(bound) };
-        Some(Self { sum, low: bounded(low), high: bounded(high) })
-    }
-
-    fn times(self, factor: i64) -> Option<Self> {
-        // An open end stays open.
-        let end = |value: i64| match value {
-            i64::MIN | i64::MAX if factor > 0 => Some(value),
-            i64::MIN => Some(i64::MAX),
-            i64::MAX => Some(i64::MIN),
-            bound => bound.checked_mul(factor),
-        };
-        let (low, high) = (end(self.low)?, end(self.high)?);
-        let (low, high) = if factor < 0 { (high, low) } else { (low, high) };
-        Some(Self { sum: self.sum.times(&factor).ok()?, low, high })
-    }
-
-    fn plus(self, constant: i64) -> Option<Self> {
-        let end = |value: i64| match value {
-            i64::MIN | i64::MAX => Some(value),
-            bound => bound.checked_add(constant),
-        };
-        let sum = self.sum.plus(&Form::int(constant)).ok()?;
-        Some(Self { sum, low: end(self.low)?, high: end(self.high)? })
-    }
-
-    fn kept(&self, value: i64) -> i64 {
-        value.max(self.low).min(self.high)
-    }
-
-    /// All values of the sum over some ranges, from the first to the last; `None` if some between them are left out.
-    fn values(&self, ranges: &[CoordRange]) -> Option<(i64, i64)> {
-        let mut steps: Vec<(i64, i64)> = Vec::with_capacity(self.sum.terms().len());
-        for (term, factor) in self.sum.terms() {
-            let range = ranges.iter().find(|range| Term::Coord(range.0) == *term)?;
-            steps.push((factor.checked_abs()?, range.2.checked_sub(range.1)?));
-        }
-        steps.sort_unstable();
-        let mut reach = 0_i64;
-        for (step, further) in steps {
-            if further > 0 && step > reach.checked_add(1)? {
-                return None;
-            }
-            reach = reach.checked_add(step.checked_mul(further)?)?;
-        }
-        self.sum
-            .interval(&|coord| ranges.iter().find(|range| range.0 == coord).map(|range| (range.1, range.2)))
-    }
+    sum.interval(&|coord| ranges.iter().find(|range| range.0 == coord).map(|range| (range.1, range.2)))
 }
 
 /// The same bytes by an address with fewer bounds, where the coordinates of a bounded part stand nowhere else.
@@ -170,16 +111,27 @@ impl Bounded {
         if when.is_some_and(|when| when.mentions(&of_sum)) {
             return None;
         }
-        let (first, last) = self.clamped.values(ranges)?;
+        let is_one = matches!(sum.terms(), [(_, 1 | -1)]);
+        if is_one && ranges.iter().any(|range| range.0 == self.coord && self.holds_all(range)) {
+            return Some(Arc::clone(ranges));
+        }
+        let (first, last) = values_of(sum, ranges)?;
         let there =
             |value: i64| self.clamped.kept(value).checked_sub(*sum.constant())?.checked_mul(self.sign);
         let ends = [there(first)?, there(last)?];
         let whole = (self.coord, ends[0].min(ends[1]), ends[0].max(ends[1]));
-        if sum.terms().len() == 1 && ranges.contains(&whole) {
-            return Some(Arc::clone(ranges));
-        }
         let kept = ranges.iter().filter(|range| range.0 == self.coord || !of_sum(range.0));
         Some(kept.map(|range| if range.0 == self.coord { whole } else { *range }).collect())
+    }
+
+    /// Whether the bounds of a sum of one coordinate leave all of a range as it is.
+    fn holds_all(&self, &(_, from, to): &CoordRange) -> bool {
+        let Clamped { sum, low, high } = &self.clamped;
+        let within = |value: i64| {
+            let value = value.checked_mul(self.sign).and_then(|value| value.checked_add(*sum.constant()));
+            value.is_some_and(|value| *low <= value && value <= *high)
+        };
+        within(from) && within(to)
     }
 }
 

@@ -5,6 +5,7 @@
 //! launch. Forms are canonical: terms are sorted, coefficients non-zero, quotients reduced.
 
 mod alike;
+mod clamped;
 mod coefficient;
 mod interval;
 mod launch;
@@ -18,6 +19,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 pub(crate) use alike::{Alike, SharedTerms};
+pub(crate) use clamped::Clamped;
 pub use coefficient::{Coefficient, Excess};
 pub use table::LookupTable;
 use terms::Terms;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::expr::{Cond, Coord, Form, Term};
+use crate::expr::{Clamped, Cond, Coord, Form, Term};
 use crate::kernel::FieldId;
 use crate::launch::Program;
 use crate::space::Strides;
@@ -17,6 +17,8 @@ use crate::space::Strides;
 /// from threads in another way.
 #[derive(Debug, Clone)]
 pub(super) struct Affine {
+    /// The number of what it gains from threads, which other forms may gain, too.
+    pub(super) number: usize,
     pub(super) constant: i64,
     pub(super) thread: Strides,
     /// Quotients and the like in which nothing but threads occurs.
@@ -30,12 +32,20 @@ pub(super) struct Affine {
 #[derive(Debug)]
 pub(super) struct PreparedForm<'a> {
     pub(super) form: &'a Form<i64>,
-    /// The number of what it gains from threads, which other forms may gain, too.
-    pub(super) number: usize,
     /// As [`Form::size`].
     pub(super) size: usize,
     /// `None` where it is not affine.
     pub(super) affine: Option<Affine>,
+    /// What it is without bounds, where it is affine then.
+    pub(super) free: Option<Box<Free>>,
+}
+
+/// What a form with bounds is where none of them matters: `min(max(x - 1, 0), N - 1)` is `x - 1`.
+#[derive(Debug)]
+pub(super) struct Free {
+    pub(super) affine: Affine,
+    /// What must not be less or more than something.
+    pub(super) bounded: Vec<(Affine, [i64; 2])>,
 }
 
 /// A condition of a program.
@@ -197,8 +207,11 @@ fn decides(program: &Program<i64>) -> Vec<bool> {
     decides.into_iter().map(Cell::into_inner).collect()
 }
 
-/// What a form gains from threads, and, for an address, the field and the width of its access.
-type Gain = (Strides, Form<i64>, Option<(FieldId, i64)>);
+/// What a form gains from threads, and for what access, if for one.
+type Gain = (Strides, Form<i64>, Access);
+
+/// The field and the width of an access.
+type Access = Option<(FieldId, i64)>;
 
 struct Preparing {
     /// The variables of loops.
@@ -208,25 +221,43 @@ struct Preparing {
 }
 
 impl Preparing {
-    fn form<'a>(&mut self, form: &'a Form<i64>, access: Option<(FieldId, i64)>) -> PreparedForm<'a> {
-        let affine = self.affine(form);
+    fn form<'a>(&mut self, form: &'a Form<i64>, access: Access) -> PreparedForm<'a> {
+        let affine = self.affine(form).map(|affine| self.numbered(affine, access));
+        let free = if affine.is_none() { self.free(form, access).map(Box::new) } else { None };
+        PreparedForm { form, size: form.size(), affine, free }
+    }
+
+    fn numbered(&mut self, mut affine: Affine, access: Access) -> Affine {
         let gains = &mut self.gains;
-        let mut next = || {
+        let gain = (affine.thread, affine.of_threads.clone(), access);
+        affine.number = *self.known.entry(gain).or_insert_with(|| {
             *gains += 1;
             *gains - 1
-        };
-        let number = match &affine {
-            Some(affine) => {
-                let gain = (affine.thread, affine.of_threads.clone(), access);
-                *self.known.entry(gain).or_insert_with(next)
-            }
-            None => next(),
-        };
-        PreparedForm { form, number, size: form.size(), affine }
+        });
+        affine
+    }
+
+    fn free(&mut self, form: &Form<i64>, access: Access) -> Option<Free> {
+        let mut all = Form::int(*form.constant());
+        let mut bounded = Vec::new();
+        for (term, factor) in form.terms() {
+            let alone = match Clamped::of_term(term) {
+                Some(Clamped { sum, low, high }) => {
+                    let affine = self.affine(&sum)?;
+                    bounded.push((self.numbered(affine, None), [low, high]));
+                    sum
+                }
+                None => Form::term(term.clone()),
+            };
+            all = all.plus(&alone.times(factor).ok()?).ok()?;
+        }
+        let affine = self.affine(&all)?;
+        Some(Free { affine: self.numbered(affine, access), bounded })
     }
 
     fn affine(&self, form: &Form<i64>) -> Option<Affine> {
         let mut sum = Affine {
+            number: 0,
             constant: *form.constant(),
             thread: Strides::ZERO,
             of_threads: Form::int(0),

@@ -161,7 +161,26 @@ impl<'a> RunningWarp<'a> {
     /// What a form gains from threads, made when first needed, and by how much it is more; `None` where it is not
     /// affine or may be too large. None of both is larger than [`LARGEST`].
     pub(super) fn part(&mut self, form: &PreparedForm) -> Option<(&mut ThreadPart, i64)> {
-        let affine = form.affine.as_ref()?;
+        let affine = self.affine_here(form)?;
+        self.part_of(affine)
+    }
+
+    /// The affine form that a form is in this warp and iteration, if it is known to be one.
+    fn affine_here<'f>(&mut self, form: &'f PreparedForm) -> Option<&'f Affine> {
+        if form.affine.is_some() {
+            return form.affine.as_ref();
+        }
+        let free = form.free.as_deref()?;
+        for (sum, [low, high]) in &free.bounded {
+            let (part, by) = self.part_of(sum)?;
+            if part.low + by < *low || part.high + by > *high {
+                return None;
+            }
+        }
+        Some(&free.affine)
+    }
+
+    fn part_of(&mut self, affine: &Affine) -> Option<(&mut ThreadPart, i64)> {
         let mut by = i128::from(affine.constant);
         for d in 0..3 {
             by += i128::from(affine.block[d]) * i128::from(self.block[d]);
@@ -170,10 +189,10 @@ impl<'a> RunningWarp<'a> {
             by += i128::from(step) * i128::from(self.loops[number].as_ref()?.iteration);
         }
         let by = i64::try_from(by).ok().filter(|by| by.unsigned_abs() <= LARGEST.unsigned_abs())?;
-        if self.thread_parts[form.number].is_none() {
-            self.thread_parts[form.number] = Some(Box::new(self.thread_part(affine)?));
+        if self.thread_parts[affine.number].is_none() {
+            self.thread_parts[affine.number] = Some(Box::new(self.thread_part(affine)?));
         }
-        self.thread_parts[form.number].as_deref_mut().map(|part| (part, by))
+        self.thread_parts[affine.number].as_deref_mut().map(|part| (part, by))
     }
 
     /// What a form gains from threads; `None` where that may be larger than [`LARGEST`].
