@@ -10,12 +10,21 @@ use crate::expr::{Cond, Form, Term};
 /// Something times the quotient of a sum by a number.
 #[derive(Debug, Clone, Copy)]
 struct Quotient {
+    /// What it is a part of.
+    part_of: Whole,
     factor: i64,
     divisor: i64,
     of: Sum,
 }
 
-/// A box whose address has quotients, too.
+/// The address, or one of the bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Whole {
+    Address,
+    Bound(usize),
+}
+
+/// A box whose address or bounds have quotients, too.
 #[derive(Debug, Clone)]
 struct Quasi {
     shape: Shape,
@@ -23,12 +32,13 @@ struct Quasi {
 }
 
 impl Quasi {
-    /// Of a piece whose quotients are of affine forms, and whose conditions are affine and hold all together.
+    /// Of a piece whose quotients are of affine forms, and whose conditions hold all together.
     fn new(piece: &Piece) -> Option<Self> {
-        let (address, quotients) = address_of(&piece.address, &piece.ranges)?;
+        let mut quotients = Vec::new();
+        let address = sum_of(&piece.address, &piece.ranges, Whole::Address, &mut quotients)?;
         let mut bounds = Vec::new();
         if let Some(when) = &piece.when {
-            add_bounds(when, &piece.ranges, &mut bounds)?;
+            add_bounds(when, &piece.ranges, &mut bounds, &mut quotients)?;
         }
         let shape = Shape { ranges: Ranges::new(&piece.ranges)?, address, bounds };
         let mut all = Self { shape, quotients };
@@ -50,13 +60,17 @@ impl Quasi {
         join(ranges, &mut sums);
     }
 
-    /// The same with quotients that are affine here as a part of the address.
+    /// The same with quotients that are affine here as a part of the address or of a bound.
     fn settled(mut self) -> Option<Self> {
-        let Self { shape: Shape { ranges, address, .. }, quotients } = &mut self;
+        let Self { shape: Shape { ranges, address, bounds }, quotients } = &mut self;
         let mut kept = 0;
         for at in 0..quotients.len() {
             let mut quotient = quotients[at];
-            if !quotient.settle(ranges, address)? {
+            let whole = match quotient.part_of {
+                Whole::Address => &mut *address,
+                Whole::Bound(number) => bounds[number].sum_mut(),
+            };
+            if !quotient.settle(ranges, whole)? {
                 quotients[kept] = quotient;
                 kept += 1;
             }
@@ -92,12 +106,45 @@ impl Quasi {
         Self { shape, quotients: quotients.collect::<Option<_>>()? }.settled()
     }
 
-    /// Boxes in which a variable is parted at multiples of a period, if no quotient then depends on it: what lies before
-    /// and behind whole periods, and these, with a variable for the place in a period.
+    /// Boxes in which a variable is parted at multiples of a period, if no quotient then depends on it.
     fn by_digits(&self, variable: usize, period: i64) -> Option<Vec<Self>> {
         if self.shape.bounds.iter().any(|bound| bound.sum().factors[variable] != 0) {
             return None;
         }
+        let found = self.parted(variable, period)?;
+        let is_free = |(part, place): &(Self, Option<usize>)| {
+            [Some(variable), *place].into_iter().flatten().all(|v| part.quotients_along(v).next().is_none())
+        };
+        let all = !found.is_empty() && found.iter().all(is_free);
+        all.then(|| found.into_iter().map(|(part, _)| part).collect())
+    }
+
+    /// The same where bounds have quotients by numbers that divide each other, as those of a place in a row of an array
+    /// have that is written as one number: by the largest of them. The others are then of the place in a period.
+    fn by_places(&self, variable: usize) -> Option<Vec<Self>> {
+        if self.quotients_along(variable).all(|q| q.part_of == Whole::Address) {
+            return None;
+        }
+        let period = self.quotients_along(variable).map(|q| q.divisor).max()?;
+        let ranges = &self.shape.ranges;
+        let others =
+            || (0..ranges.as_slice().len()).filter(|&other| other != variable && ranges.varies(other));
+        let nests = |q: &Quotient| {
+            period % q.divisor == 0
+                && q.of.factors[variable].abs() == 1
+                && others().all(|other| q.of.factors[other] == 0)
+        };
+        if !self.quotients_along(variable).all(nests) {
+            return None;
+        }
+        // Each quotient changes somewhere in the range, so that each part is less than all.
+        let found = self.parted(variable, period)?;
+        Some(found.into_iter().map(|(part, _)| part).collect())
+    }
+
+    /// Boxes in which a variable is parted at multiples of a period: what lies before and behind whole periods, and these,
+    /// with a variable for the place in a period.
+    fn parted(&self, variable: usize, period: i64) -> Option<Vec<(Self, Option<usize>)>> {
         let (from, to) = self.shape.ranges.as_slice()[variable];
         let begin = self.begin(variable, period)?;
         let first = from.checked_add(begin.checked_sub(from)?.rem_euclid(period))?;
@@ -117,11 +164,7 @@ impl Quasi {
                 found.push((part.settled()?, None));
             }
         }
-        let is_free = |(part, place): &(Self, Option<usize>)| {
-            [Some(variable), *place].into_iter().flatten().all(|v| part.quotients_along(v).next().is_none())
-        };
-        let all = !found.is_empty() && found.iter().all(is_free);
-        all.then(|| found.into_iter().map(|(part, _)| part).collect())
+        Some(found)
     }
 
     /// A value of a variable at which a period begins, by the quotient with the largest divisor.
@@ -160,56 +203,75 @@ impl Quasi {
         });
         let along: Vec<(usize, Option<i64>)> = along.collect();
         // What leaves few boxes comes first, along whichever variable that is.
+        let by_places = || along.iter().find_map(|&(variable, _)| self.by_places(variable));
         let by_digits = || along.iter().find_map(|&(variable, period)| self.by_digits(variable, period?));
         let by_residues = || {
             let &(variable, period) = along.first()?;
             self.by_residues(variable, period?)
         };
-        by_digits().or_else(by_residues)?.into_iter().try_for_each(|part| part.take_apart(most, out))
+        by_digits()
+            .or_else(by_places)
+            .or_else(by_residues)?
+            .into_iter()
+            .try_for_each(|part| part.take_apart(most, out))
     }
 }
 
 impl Quotient {
-    /// Puts what of it is affine into an address. Whether that is all of it.
-    fn settle(&mut self, ranges: &Ranges, address: &mut Sum) -> Option<bool> {
-        for (of, all) in self.of.factors.iter_mut().zip(&mut address.factors) {
+    /// Puts what of it is affine into what it is a part of. Whether that is all of it.
+    fn settle(&mut self, ranges: &Ranges, whole: &mut Sum) -> Option<bool> {
+        for (of, all) in self.of.factors.iter_mut().zip(&mut whole.factors) {
             if *of % self.divisor == 0 {
                 *all = all.checked_add(self.factor.checked_mul(*of / self.divisor)?)?;
                 *of = 0;
             }
         }
-        let whole = self.of.constant.div_euclid(self.divisor);
+        let quotient = self.of.constant.div_euclid(self.divisor);
         self.of.constant = self.of.constant.rem_euclid(self.divisor);
         let (low, high) = self.of.interval(ranges)?;
         let (low, high) = (low.div_euclid(self.divisor), high.div_euclid(self.divisor));
-        let constant = whole.checked_add(if low == high { low } else { 0 })?;
-        address.constant = address.constant.checked_add(self.factor.checked_mul(constant)?)?;
+        let constant = quotient.checked_add(if low == high { low } else { 0 })?;
+        whole.constant = whole.constant.checked_add(self.factor.checked_mul(constant)?)?;
         Some(low == high)
     }
 }
 
-fn address_of(form: &Form<i64>, ranges: &[CoordRange]) -> Option<(Sum, Vec<Quotient>)> {
-    let (address, others) = Sum::of_coordinates(form, ranges)?;
-    let mut quotients = Vec::with_capacity(others);
+/// The affine part of a form, whose quotients are added to others.
+fn sum_of(
+    form: &Form<i64>,
+    ranges: &[CoordRange],
+    part_of: Whole,
+    quotients: &mut Vec<Quotient>,
+) -> Option<Sum> {
+    let (sum, others) = Sum::of_coordinates(form, ranges)?;
+    quotients.reserve(others);
     for (term, factor) in form.terms() {
         match term {
             Term::Coord(_) => {}
             Term::Floor(inner, divisor) if *divisor > 0 => {
                 let of = Sum::affine(inner, ranges)?;
-                quotients.push(Quotient { factor: *factor, divisor: *divisor, of });
+                quotients.push(Quotient { part_of, factor: *factor, divisor: *divisor, of });
             }
             _ => return None,
         }
     }
-    Some((address, quotients))
+    Some(sum)
 }
 
-fn add_bounds(when: &Cond<i64>, ranges: &[CoordRange], out: &mut Vec<Bound>) -> Option<()> {
+fn add_bounds(
+    when: &Cond<i64>,
+    ranges: &[CoordRange],
+    out: &mut Vec<Bound>,
+    quotients: &mut Vec<Quotient>,
+) -> Option<()> {
+    let part_of = Whole::Bound(out.len());
     match when {
         Cond::Const(true) => {}
-        Cond::NonNegative(form) => out.push(Bound::NonNegative(Sum::affine(form, ranges)?)),
-        Cond::Zero(form) => out.push(Bound::Zero(Sum::affine(form, ranges)?)),
-        Cond::All(parts) => parts.iter().try_for_each(|part| add_bounds(part, ranges, out))?,
+        Cond::NonNegative(form) => {
+            out.push(Bound::NonNegative(sum_of(form, ranges, part_of, quotients)?));
+        }
+        Cond::Zero(form) => out.push(Bound::Zero(sum_of(form, ranges, part_of, quotients)?)),
+        Cond::All(parts) => parts.iter().try_for_each(|part| add_bounds(part, ranges, out, quotients))?,
         Cond::Const(false) | Cond::Any(_) => return None,
     }
     Some(())

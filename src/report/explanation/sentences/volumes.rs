@@ -31,6 +31,8 @@ pub(super) fn l1_cycles(facts: &Facts<'_>) -> Option<String> {
     let requests = requests(facts).unwrap_or_default();
     Some(if share > 2.0 / accesses.len() as f64 {
         format!("{text}; the {} {} alone takes {} of it.{requests}", costliest.kind, costliest.at, percent)
+    } else if share < 0.01 {
+        format!("{text}; no access takes as much as 1 % of it.{requests}")
     } else {
         format!("{text}; no access takes more than {percent} of it.{requests}")
     })
