@@ -85,3 +85,48 @@ fn what_repeats_after_a_remainder_comes_again() {
         assert!((found / right - 1.0).abs() < 0.02, "period {period}: {found} for {right}");
     }
 }
+
+/// A cube in whose inner points a stencil is applied, by one number for each point and by three.
+fn inside_of_a_cube(size: i64, device: &str) -> [Value; 2] {
+    let document = |fields: &str, domain: &str, places: [&str; 3], element: &dyn Fn([i64; 3]) -> String| {
+        let inside: Vec<String> =
+            places.iter().map(|place| format!("{place} >= 1 && {place} < {size} - 1")).collect();
+        let stencil = [[0, 0, 0], [-1, 0, 0], [1, 0, 0], [0, -1, 0], [0, 1, 0], [0, 0, -1], [0, 0, 1]];
+        let loads: Vec<String> = stencil.iter().map(|&at| format!("'load a{}'", element(at))).collect();
+        let text = format!(
+            "wavecast: 1\nkernel: k\nfields: {{{fields}}}\ndomain: {{{domain}}}\nbody:\n  - when: '{}'\n    at: [{}, 'store y{}']\n\
+             work: {{unit: element, flops: 1}}\nlaunch: {{block: [[256]], registers: 16}}\n",
+            inside.join(" && "),
+            loads.join(", "),
+            element([0, 0, 0]),
+        );
+        predicted(&text, device)
+    };
+    let (row, plane) = (size, size * size);
+    let one = document(
+        &format!("a: {{dtype: f64, size: {}}}, y: {{like: a}}", size * plane),
+        &format!("i: {}", size * plane),
+        [&format!("i % {row}"), &format!("i / {row} % {row}"), &format!("i / {plane}")],
+        &|[x, y, z]| format!("[i + {}]", x + row * y + plane * z),
+    );
+    let three = document(
+        &format!("a: {{dtype: f64, shape: [{size}, {size}, {size}]}}, y: {{like: a}}"),
+        &format!("i: {size}, j: {size}, k: {size}"),
+        ["i", "j", "k"],
+        &|[x, y, z]| format!("[i + {x}, j + {y}, k + {z}]"),
+    );
+    [one, three]
+}
+
+#[test]
+fn a_cube_that_is_numbered_through_loads_what_its_planes_load() {
+    for device in ["a100", "v100"] {
+        for size in [300, 500, 768, 1000] {
+            let [one, three] = inside_of_a_cube(size, device);
+            let (found, right) = (dram_loads(&one), dram_loads(&three));
+            assert!((found / right - 1.0).abs() < 0.03, "{device}, {size}: {found} for {right}");
+            let engines = one["counting"]["engines"].to_string();
+            assert_eq!(engines, r#"["linear"]"#, "{device}, {size}");
+        }
+    }
+}

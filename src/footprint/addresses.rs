@@ -4,8 +4,8 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use super::clamped::{Free, unclamped};
+use super::points::Points;
 use super::query::Piece;
-use super::region::Points;
 use crate::expr::{Form, SharedTerms};
 
 /// One form in bytes, or in grid addressing the indices, fastest first.

@@ -139,7 +139,7 @@ impl Quasi {
         }
         // Each quotient changes somewhere in the range, so that each part is less than all.
         let found = self.parted(variable, period)?;
-        Some(found.into_iter().map(|(part, _)| part).collect())
+        (!found.is_empty()).then(|| found.into_iter().map(|(part, _)| part).collect())
     }
 
     /// Boxes in which a variable is parted at multiples of a period: what lies before and behind whole periods, and these,
@@ -170,7 +170,9 @@ impl Quasi {
     /// A value of a variable at which a period begins, by the quotient with the largest divisor.
     fn begin(&self, variable: usize, period: i64) -> Option<i64> {
         let widest = self.quotients_along(variable).max_by_key(|q| q.divisor)?;
-        let constant = widest.of.constant.rem_euclid(period);
+        // With what other variables contribute that have one value.
+        let (low, high) = widest.of.interval_without(Some(variable), &self.shape.ranges)?;
+        let constant = (if low == high { low } else { widest.of.constant }).rem_euclid(period);
         Some(match widest.of.factors[variable] {
             1 => -constant,
             -1 => constant + 1,
@@ -360,5 +362,55 @@ mod tests {
             |x| Piece { array: 0, ranges: ranges(x), when: None, address: address.clone().into(), width: 16 };
         let number = |x| shapes(&piece(x), 256).unwrap().len();
         assert_eq!([15, 31, 32, 20].map(number), [1, 1, 2, 2]);
+    }
+
+    /// A place in an array that is written as one number, and conditions on its rows and planes.
+    #[test]
+    fn conditions_on_rows_and_planes_of_one_number_touch_the_same() {
+        let mut draw = Random::new(23);
+        let (mut found, mut most) = (0, 0);
+        for round in 0..1000 {
+            let row = one_of(&mut draw, &[7, 10, 12, 300, 1000]);
+            let plane = row * one_of(&mut draw, &[3, 10, 25]);
+            let number = Form::coord(COORDS[0]).plus(&Form::int(one_of(&mut draw, &[0, 0, -3, 12]))).unwrap();
+            let parts = [
+                number.remainder(&row).unwrap(),
+                number.floor_div(&row).unwrap().remainder(&(plane / row)).unwrap(),
+                number.floor_div(&plane).unwrap(),
+            ];
+            let mut all = Vec::new();
+            for part in &parts {
+                let bound = Form::int(one_of(&mut draw, &[0, 1, 2]));
+                match draw.below(4) {
+                    0 => all.push(Cond::non_negative(part.minus(&bound).unwrap())),
+                    1 => {
+                        all.push(Cond::non_negative(bound.plus(&Form::int(4)).unwrap().minus(part).unwrap()))
+                    }
+                    2 => all.push(Cond::zero(part.minus(&bound).unwrap())),
+                    _ => {}
+                }
+            }
+            let from = one_of(&mut draw, &[0, 5, 250, 999]);
+            let ranges = [(COORDS[0], from, from + one_of(&mut draw, &[0, 40, 255, 3000]))];
+            let address = match draw.below(2) {
+                0 => Form::coord(COORDS[0]).times(&8).unwrap(),
+                _ => parts[0].times(&8).unwrap().plus(&parts[2].times(&40_000).unwrap()).unwrap(),
+            };
+            let piece = Piece {
+                array: 0,
+                ranges: ranges.into(),
+                when: (!all.is_empty()).then(|| Cond::all(all)),
+                address: address.into(),
+                width: 8,
+            };
+            let query = Query { pieces: vec![piece.clone()], line: 32 };
+            let expected = count_with(&query, Engine::Enumeration).unwrap();
+            if let Ok(lines) = count_with(&query, Engine::Linear) {
+                found += 1;
+                assert_eq!(lines, expected, "{round}: {piece:?}");
+            }
+            most = most.max(shapes(&piece, 256).map_or(0, |shapes| shapes.len()));
+        }
+        assert!(found > 950 && most > 5, "{found} {most}");
     }
 }

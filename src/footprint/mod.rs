@@ -30,6 +30,7 @@ mod linear;
 mod lone;
 mod pattern;
 mod placed;
+mod points;
 mod progression;
 mod query;
 mod ranges;

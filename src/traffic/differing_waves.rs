@@ -4,7 +4,7 @@ use super::counts::{FieldCounter, LoadsAndStores};
 use super::fields::TouchedField;
 use super::footprints::{FieldFootprint, WaveKind};
 use super::wave_kinds::AllWaves;
-use super::waves::Wave;
+use super::waves::{Wave, Waves};
 use crate::footprint::Uncounted;
 use crate::quantity::{Bytes, ItemCount, PerItem, PerWave, Share};
 
@@ -65,11 +65,8 @@ impl FieldCounter<'_> {
     /// Waves from all of the grid, more of them where what they touch changes, and the share of the work items for which
     /// each stands.
     fn spread_over(&mut self, of: &AllWaves<'_>) -> Result<Vec<(At, Share)>, Uncounted> {
-        let last = of.waves.last_start();
         let mut found: Vec<At> = Vec::with_capacity(MOST);
-        for part in 0..=PARTS {
-            let start = i128::from(last) * i128::from(part) / i128::from(PARTS);
-            let start = i64::try_from(start).expect("no wave begins beyond the last");
+        for start in first_looked_at(of.waves) {
             found.push(self.at(of, start)?);
         }
         while found.len() < MOST
@@ -108,6 +105,23 @@ impl FieldCounter<'_> {
         let bytes = of.fields.iter().zip(&touched).map(of_field).sum();
         Ok(At { start, wave, items, touched, bytes })
     }
+}
+
+/// Where waves begin that are looked at first: so many equal parts of the grid. The few at its beginning, which have less
+/// before them than all others, do not stand for half a part.
+fn first_looked_at(waves: &Waves) -> Vec<i64> {
+    let last = waves.last_start();
+    let at = |part: i64| {
+        let start = i128::from(last) * i128::from(part) / i128::from(PARTS);
+        i64::try_from(start).expect("no wave begins beyond the last")
+    };
+    let [first, second] = [at(0), at(1)];
+    let begins =
+        waves.first_with_all_before().into_iter().filter(|start| (first + 1..second).contains(start));
+    let mut all: Vec<i64> = (0..=PARTS).map(at).chain(begins).collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 /// Between which two waves it matters most where they change: the first of them.

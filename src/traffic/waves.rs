@@ -116,6 +116,11 @@ impl Waves {
         self.all() - self.size
     }
 
+    /// Where waves begin that are the first to have a wave, a row and a plane before them, as all later ones have.
+    pub(super) fn first_with_all_before(&self) -> [i64; 3] {
+        [self.size, self.row, self.plane]
+    }
+
     /// The wave that starts with such a block of all.
     pub(super) fn from(&self, start: i64) -> Wave {
         self.starting(start, self.size)

@@ -380,3 +380,68 @@ impl WarpValues for RunningWarp<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::load;
+    use crate::launch::Candidate;
+
+    const ELEMENTS: [&str; 8] = [
+        "x + 4096*y + i",
+        "min(max(x - 3, 0), 4095) + 4096*y + i",
+        "min(max(x + i - 3, 0), 4095) + 4096*min(max(y - 2, 0), 4095)",
+        "threadIdx.x/5 + 64*(threadIdx.x % 5) + 4096*blockIdx.y + i",
+        "x/3 + 4096*y + 5*i",
+        "3*max(threadIdx.x - 7, threadIdx.y) + x + i",
+        "4095 - min(x, 4000) + 4096*(threadIdx.y % 3)",
+        "min(max(2*x - 1000, 0), 4095)",
+    ];
+
+    /// What is kept of the threads of a warp from block to block gives what each lane has by itself.
+    #[test]
+    fn all_lanes_at_once_have_what_each_has() {
+        let loads: Vec<String> = ELEMENTS.iter().map(|element| format!("'load a + {element}'")).collect();
+        let text = format!(
+            "wavecast: 1\nkernel: k\nfields:\n  a: {{dtype: f32, size: 100000000}}\ndomain: {{x: 4096, y: 4096}}\n\
+             body:\n  - loop: {{i: 0..6}}\n    body: [{}]\n",
+            loads.join(", ")
+        );
+        let kernel = load("kernel", &text, &Default::default()).unwrap().kernels.remove(0);
+        let candidate = Candidate::new([32, 4, 1], [1; 3]).unwrap();
+        let launch = Launch::new(&kernel, candidate).unwrap();
+        let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
+        let prepared = Prepared::new(&program);
+        let (mut kept, mut by_lane) = (0, 0);
+        for row in 0..4 {
+            let lanes: Vec<Thread> = (0..32).map(|x| Thread::from([x, row, 0])).collect();
+            let mut parts = ThreadParts::new();
+            for block in [[0, 0, 0], [1, 1, 0], [16, 7, 0], [127, 1023, 0]] {
+                let mut warp = RunningWarp::new(
+                    &kernel,
+                    &launch,
+                    (&program, &prepared),
+                    BlockIndex::from(block),
+                    &lanes,
+                    &mut parts,
+                );
+                for iteration in [0, 3, 6] {
+                    warp.be_in(0, iteration, warp.everyone()).unwrap();
+                    for (_, form) in &prepared.accesses {
+                        *(if warp.part(form).is_some() { &mut kept } else { &mut by_lane }) += 1;
+                        let all = warp.all_values(form, warp.everyone()).unwrap();
+                        for (lane, value) in all[..lanes.len()].iter().enumerate() {
+                            assert_eq!(
+                                *value,
+                                warp.evaluate(form.form, lane).unwrap(),
+                                "{:?} {block:?}",
+                                form.form
+                            );
+                        }
+                    }
+                }
+            }
+        }
+        assert!(kept > 5 * 48 && by_lane > 48, "{kept} {by_lane}");
+    }
+}
