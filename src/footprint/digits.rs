@@ -384,7 +384,8 @@ mod tests {
                 match draw.below(4) {
                     0 => all.push(Cond::non_negative(part.minus(&bound).unwrap())),
                     1 => {
-                        all.push(Cond::non_negative(bound.plus(&Form::int(4)).unwrap().minus(part).unwrap()))
+                        let above = bound.plus(&Form::int(4)).unwrap();
+                        all.push(Cond::non_negative(above.minus(part).unwrap()));
                     }
                     2 => all.push(Cond::zero(part.minus(&bound).unwrap())),
                     _ => {}
