@@ -131,7 +131,7 @@ impl Quasi {
             || (0..ranges.as_slice().len()).filter(|&other| other != variable && ranges.varies(other));
         let nests = |q: &Quotient| {
             period % q.divisor == 0
-                && q.of.factors[variable].abs() == 1
+                && matches!(q.of.factors[variable], 1 | -1)
                 && others().all(|other| q.of.factors[other] == 0)
         };
         if !self.quotients_along(variable).all(nests) {

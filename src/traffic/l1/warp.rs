@@ -180,6 +180,7 @@ impl<'a> RunningWarp<'a> {
         Some(&free.affine)
     }
 
+    /// The same as [`part`](Self::part) of a form that is affine.
     fn part_of(&mut self, affine: &Affine) -> Option<(&mut ThreadPart, i64)> {
         let mut by = i128::from(affine.constant);
         for d in 0..3 {
@@ -387,7 +388,7 @@ mod tests {
     use crate::kernel::load;
     use crate::launch::Candidate;
 
-    const ELEMENTS: [&str; 8] = [
+    const ELEMENTS: [&str; 10] = [
         "x + 4096*y + i",
         "min(max(x - 3, 0), 4095) + 4096*y + i",
         "min(max(x + i - 3, 0), 4095) + 4096*min(max(y - 2, 0), 4095)",
@@ -396,6 +397,8 @@ mod tests {
         "3*max(threadIdx.x - 7, threadIdx.y) + x + i",
         "4095 - min(x, 4000) + 4096*(threadIdx.y % 3)",
         "min(max(2*x - 1000, 0), 4095)",
+        "x + 7*j + 4096*i",
+        "min(max(x + j - 20, 0), 4095) + 4096*(threadIdx.x/3)",
     ];
 
     /// What is kept of the threads of a warp from block to block gives what each lane has by itself.
@@ -404,7 +407,8 @@ mod tests {
         let loads: Vec<String> = ELEMENTS.iter().map(|element| format!("'load a + {element}'")).collect();
         let text = format!(
             "wavecast: 1\nkernel: k\nfields:\n  a: {{dtype: f32, size: 100000000}}\ndomain: {{x: 4096, y: 4096}}\n\
-             body:\n  - loop: {{i: 0..6}}\n    body: [{}]\n",
+             body:\n  - loop: {{i: 0..6}}\n    body:\n      - loop: {{j: {{from: threadIdx.x % 5 + i, to: 40}}}}\n        \
+             body: [{}]\n",
             loads.join(", ")
         );
         let kernel = load("kernel", &text, &Default::default()).unwrap().kernels.remove(0);
@@ -426,7 +430,11 @@ mod tests {
                     &mut parts,
                 );
                 for iteration in [0, 3, 6] {
-                    warp.be_in(0, iteration, warp.everyone()).unwrap();
+                    // The inner loop begins elsewhere in each iteration of the outer one.
+                    warp.leave(1);
+                    for number in [0, 1] {
+                        warp.be_in(number, iteration, warp.everyone()).unwrap();
+                    }
                     for (_, form) in &prepared.accesses {
                         *(if warp.part(form).is_some() { &mut kept } else { &mut by_lane }) += 1;
                         let all = warp.all_values(form, warp.everyone()).unwrap();
@@ -442,6 +450,6 @@ mod tests {
                 }
             }
         }
-        assert!(kept > 5 * 48 && by_lane > 48, "{kept} {by_lane}");
+        assert!(kept > 7 * 48 && by_lane > 48, "{kept} {by_lane}");
     }
 }
