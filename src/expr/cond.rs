@@ -105,33 +105,25 @@ impl<C: Coefficient> Cond<C> {
         self.map(&|form| form.substitute(with))
     }
 
+    /// Whether it asks for nothing but sums of coordinates.
+    pub(crate) fn is_affine(&self) -> bool {
+        match self {
+            Self::Const(_) => true,
+            Self::NonNegative(form) | Self::Zero(form) => form.is_affine(),
+            Self::All(parts) | Self::Any(parts) => parts.iter().all(Self::is_affine),
+        }
+    }
+
     /// Whether it holds everywhere or nowhere where coordinates lie between given values (both
     /// included); `None` if that differs or cannot be told from intervals.
     pub fn decided(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Option<bool> {
-        let all_like = |parts: &[Self], like: bool| {
-            let mut known = true;
-            for part in parts {
-                match part.decided(within) {
-                    Some(held) if held != like => return Some(held),
-                    held => known &= held.is_some(),
-                }
-            }
-            known.then_some(like)
-        };
+        let each = |parts: &[Self], like| all_are(like, parts.iter().map(|part| part.decided(within)));
         match self {
             Self::Const(held) => Some(*held),
-            Self::NonNegative(form) => match form.interval(within)? {
-                (low, _) if low >= 0 => Some(true),
-                (_, high) if high < 0 => Some(false),
-                _ => None,
-            },
-            Self::Zero(form) => match form.interval(within)? {
-                (0, 0) => Some(true),
-                (low, high) if low > 0 || high < 0 => Some(false),
-                _ => None,
-            },
-            Self::All(parts) => all_like(parts, true),
-            Self::Any(parts) => all_like(parts, false),
+            Self::NonNegative(form) => is_non_negative(form.interval(within)?),
+            Self::Zero(form) => is_zero(form.interval(within)?),
+            Self::All(parts) => each(parts, true),
+            Self::Any(parts) => each(parts, false),
         }
     }
 
@@ -180,6 +172,28 @@ impl Cond<i64> {
             Self::Any(parts) => parts.iter().try_fold(false, |held, p| Some(held | p.evaluate(value)?)),
         }
     }
+}
+
+/// Whether conditions are all held, or none is, as far as that is known of each: one that is not like asked decides.
+pub(super) fn all_are(like: bool, parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut known = true;
+    for part in parts {
+        match part {
+            Some(held) if held != like => return Some(held),
+            held => known &= held.is_some(),
+        }
+    }
+    known.then_some(like)
+}
+
+/// Whether all numbers of an interval, or none of them, are at least 0.
+pub(super) fn is_non_negative((low, high): (i64, i64)) -> Option<bool> {
+    if low >= 0 { Some(true) } else { (high < 0).then_some(false) }
+}
+
+/// Whether all numbers of an interval, or none of them, are 0.
+pub(super) fn is_zero((low, high): (i64, i64)) -> Option<bool> {
+    if (low, high) == (0, 0) { Some(true) } else { (low > 0 || high < 0).then_some(false) }
 }
 
 #[cfg(test)]

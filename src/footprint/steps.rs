@@ -1,6 +1,7 @@
 //! How what a block touches moves from one block to the next.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::boxes;
 use super::pattern::{Frame, Pattern};
@@ -24,9 +25,19 @@ impl FieldTouches {
         if let Some(groups) = &self.groups {
             return boxes::steps(groups, &self.frames, blocks, line);
         }
-        let mut all = self.patterns.iter().map(|p| self.step(p, blocks, line));
-        let first = all.next().unwrap_or(Some(Strides::ZERO))?;
-        all.all(|other| other == Some(first)).then_some(first)
+        let mut all: Option<Strides> = None;
+        let mut before: Option<&Pattern> = None;
+        for pattern in &*self.patterns {
+            // The one before often has the same condition.
+            let decided = before
+                .is_some_and(|last| last.frame == pattern.frame && Arc::ptr_eq(&last.when, &pattern.when));
+            let step = self.step(pattern, decided, blocks, line)?;
+            if all.is_some_and(|all| all != step) {
+                return None;
+            }
+            (all, before) = (Some(step), Some(pattern));
+        }
+        Some(all.unwrap_or(Strides::ZERO))
     }
 
     /// How many blocks along x lie between any two that touch the same, at most; `None` if that is not easily said.
@@ -39,11 +50,12 @@ impl FieldTouches {
         self.patterns.iter().any(|pattern| !pattern.when.is_empty())
     }
 
-    fn step(&self, pattern: &Pattern, blocks: &BlockBox, line: i64) -> Option<Strides> {
+    /// The same of one access, whose condition may be known to say the same in all blocks.
+    fn step(&self, pattern: &Pattern, decided: bool, blocks: &BlockBox, line: i64) -> Option<Strides> {
         let [address] = &*pattern.addresses else { return None };
         let frame = &self.frames[pattern.frame];
         spend_on(address.size() + pattern.when.iter().map(Cond::size).sum::<usize>(), STEPS_OF_PART).ok()?;
-        if !pattern.when.iter().all(|when| is_decided(frame, when, blocks)) {
+        if !decided && !pattern.when.iter().all(|when| is_decided(frame, when, blocks)) {
             return None;
         }
         // Mostly addresses are affine, and have the same factors in either form.
@@ -88,7 +100,7 @@ fn step_of(address: &Form<i64>, coord: Coord) -> Option<i64> {
 
 /// Whether a condition says the same in all these blocks.
 fn is_decided(frame: &Frame, when: &Cond<i64>, blocks: &BlockBox) -> bool {
-    if is_affine(when) {
+    if when.is_affine() {
         return is_decided_affine(frame, when, blocks);
     }
     let Ok(when) = when.changed(&|form| frame.by_block(form)) else { return false };
@@ -101,14 +113,6 @@ fn is_decided(frame: &Frame, when: &Cond<i64>, blocks: &BlockBox) -> bool {
         other => frame.loops.iter().find(|r| r.0 == other).map(|r| (r.1, r.2)),
     };
     !when.mentions(&of_block) || when.decided(&within).is_some()
-}
-
-fn is_affine(when: &Cond<i64>) -> bool {
-    match when {
-        Cond::Const(_) => true,
-        Cond::NonNegative(form) | Cond::Zero(form) => form.is_affine(),
-        Cond::All(parts) | Cond::Any(parts) => parts.iter().all(is_affine),
-    }
 }
 
 /// The same where threads and blocks can stay one coordinate: the interval of a sum follows from those of its terms.

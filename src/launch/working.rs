@@ -7,7 +7,7 @@ use super::geometry::Launch;
 use super::program::Program;
 use super::wave::BlockBox;
 use crate::effort::spend_on;
-use crate::expr::{Cond, Coord};
+use crate::expr::{Cond, Coord, PartedCond};
 use crate::kernel::Kernel;
 use crate::quantity::Share;
 use crate::space::BlockIndex;
@@ -188,21 +188,27 @@ fn conditions(program: &Program<i64>) -> Option<Vec<[Option<SizedCond<'_>>; 2]>>
 }
 
 /// A condition that is decided for many boxes, and its size.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct SizedCond<'a> {
     cond: &'a Cond<i64>,
+    /// With its forms taken apart, where some are not affine.
+    parted: Option<PartedCond>,
     size: usize,
 }
 
 impl<'a> SizedCond<'a> {
     fn new(cond: &'a Cond<i64>) -> Self {
-        Self { cond, size: cond.size() }
+        let parted = (!cond.is_affine()).then(|| PartedCond::new(cond));
+        Self { cond, parted, size: cond.size() }
     }
 
     /// Whether it holds for all values of coordinates, or for none; `None` if that cannot be found out.
     fn decided(&self, within: &dyn Fn(Coord) -> Option<(i64, i64)>) -> Option<bool> {
         spend_on(1 + self.size, STEPS_OF_PART).ok()?;
-        self.cond.decided(within)
+        match &self.parted {
+            Some(parted) => parted.decided(within),
+            None => self.cond.decided(within),
+        }
     }
 }
 
@@ -230,7 +236,8 @@ impl Search<'_> {
     fn may_work(&self, blocks: &BlockBox) -> bool {
         let within = |coord| self.within(coord, blocks);
         // What cannot be found out may be.
-        let may_hold = |cond: &Option<SizedCond>| cond.is_none_or(|c| c.decided(&within) != Some(false));
+        let may_hold =
+            |cond: &Option<SizedCond>| cond.as_ref().is_none_or(|c| c.decided(&within) != Some(false));
         self.conditions.iter().any(|both| both.iter().all(may_hold))
     }
 

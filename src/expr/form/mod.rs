@@ -9,6 +9,7 @@ mod clamped;
 mod coefficient;
 mod interval;
 mod launch;
+mod parted;
 mod quotient;
 mod table;
 mod terms;
@@ -21,6 +22,7 @@ use std::sync::Arc;
 pub(crate) use alike::{Alike, SharedTerms};
 pub(crate) use clamped::Clamped;
 pub use coefficient::{Coefficient, Excess};
+pub(crate) use parted::PartedForm;
 pub use table::LookupTable;
 use terms::Terms;
 
