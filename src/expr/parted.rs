@@ -14,15 +14,16 @@ pub(crate) enum PartedCond {
 }
 
 impl PartedCond {
-    pub(crate) fn new(cond: &Cond<i64>) -> Self {
-        let each = |parts: &[Cond<i64>]| parts.iter().map(Self::new).collect();
-        match cond {
+    /// `None` where a form is not known in numbers.
+    pub(crate) fn new(cond: &Cond<i64>) -> Option<Self> {
+        let each = |parts: &[Cond<i64>]| parts.iter().map(Self::new).collect::<Option<_>>();
+        Some(match cond {
             Cond::Const(held) => Self::Const(*held),
-            Cond::NonNegative(form) => Self::NonNegative(PartedForm::new(form)),
-            Cond::Zero(form) => Self::Zero(PartedForm::new(form)),
-            Cond::All(parts) => Self::All(each(parts)),
-            Cond::Any(parts) => Self::Any(each(parts)),
-        }
+            Cond::NonNegative(form) => Self::NonNegative(PartedForm::new(form)?),
+            Cond::Zero(form) => Self::Zero(PartedForm::new(form)?),
+            Cond::All(parts) => Self::All(each(parts)?),
+            Cond::Any(parts) => Self::Any(each(parts)?),
+        })
     }
 
     /// The same as [`Cond::decided`].

@@ -198,7 +198,7 @@ struct SizedCond<'a> {
 
 impl<'a> SizedCond<'a> {
     fn new(cond: &'a Cond<i64>) -> Self {
-        let parted = (!cond.is_affine()).then(|| PartedCond::new(cond));
+        let parted = if cond.is_affine() { None } else { PartedCond::new(cond) };
         Self { cond, parted, size: cond.size() }
     }
 

@@ -9,7 +9,6 @@ mod clamped;
 mod coefficient;
 mod interval;
 mod launch;
-mod parted;
 mod quotient;
 mod table;
 mod terms;
@@ -22,7 +21,7 @@ use std::sync::Arc;
 pub(crate) use alike::{Alike, SharedTerms};
 pub(crate) use clamped::Clamped;
 pub use coefficient::{Coefficient, Excess};
-pub(crate) use parted::PartedForm;
+pub(crate) use interval::PartedForm;
 pub use table::LookupTable;
 use terms::Terms;
 
