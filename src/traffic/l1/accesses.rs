@@ -1,6 +1,7 @@
 //! The accesses of a program whose addresses are affine, one by one.
 
 use super::blocks::{Interior, Phases};
+use super::inside::Inside;
 use super::iterations::choose;
 use super::uniform;
 use crate::effort::spend_on;
@@ -183,18 +184,8 @@ impl<'a> Reader<'a> {
 
     /// The threads whose work item at this place of the fold lies in the domain.
     pub fn limit(&self, offset: ItemOffset, interior: Interior) -> Extents {
-        let extents = self.kernel.extents();
-        Extents::along(|d| {
-            let all = self.launch.candidate.block()[d];
-            if !interior.cut[d] {
-                return all;
-            }
-            // fold * thread + offset < extent
-            let before = interior.from[d].saturating_mul(all).saturating_mul(self.program.fold[d]);
-            let left = extents[d].saturating_sub(before).saturating_sub(offset[d]);
-            let fold = self.program.fold[d].max(1);
-            (left / fold + i64::from(left % fold > 0)).clamp(0, all)
-        })
+        let inside = Inside::new(self.kernel, self.launch, self.program).threads(offset, interior.from);
+        Extents::along(|d| if interior.cut[d] { inside[d] } else { self.launch.candidate.block()[d] })
     }
 
     /// Whether no address of the launch leaves 62 bits, so that sums of its parts may wrap on the way.

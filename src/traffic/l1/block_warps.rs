@@ -2,6 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
+use super::inside::Inside;
 use super::kinds::Standing;
 use super::pipe::Pipe;
 use super::prepared::Prepared;
@@ -221,17 +222,10 @@ impl<'w> Warps<'w> {
 
     /// Below which threads the domain leaves something of a block, as one number.
     fn cut(&self, kernel: &Kernel, block: BlockIndex) -> u64 {
-        let shape = self.launch.candidate.block();
+        let place = Inside::new(kernel, self.launch, self.program);
         let mut digest = Digest::default();
         for item in &self.program.items {
-            for d in 0..3 {
-                // As where warps are run: (block * shape + thread) * fold + offset < extent
-                let before = i128::from(block[d]) * i128::from(shape[d]);
-                let left = i128::from(kernel.extents()[d]) - i128::from(item.offset[d]);
-                let end = -(-left).div_euclid(self.program.fold[d].into()) - before;
-                let below = i64::try_from(end.clamp(0, shape[d].into()));
-                digest.add_signed(below.expect("within a block"));
-            }
+            place.threads(item.offset, block).into_iter().for_each(|end| digest.add_signed(end));
         }
         digest.get()
     }

@@ -121,16 +121,14 @@ impl L1Counts {
             field.iteration_load_sectors += more.iteration_load_sectors * times;
             field.warp_store_sectors += more.warp_store_sectors * times;
         }
-        self.work_items += other.work_items * times;
         self.warps += other.warps * times;
         self.sampled |= other.sampled;
     }
 
     /// Adds what the same warps do in another part of the program, so many times; without totals.
     pub(super) fn add_part(&mut self, other: &Self, times: f64) {
-        let (work_items, warps) = (self.work_items, self.warps);
+        let warps = self.warps;
         self.add_warps(other, times);
-        self.work_items = work_items.max(other.work_items * times);
         self.warps = warps.max(other.warps * times);
     }
 

@@ -3,6 +3,7 @@
 use super::block_warps::Warps;
 use super::blocks::Phases;
 use super::counts::L1Counts;
+use super::inside::Inside;
 use super::kinds::{self, Standing};
 use super::parts;
 use super::pipe::Pipe;
@@ -69,6 +70,7 @@ fn run(
     blocks: &[Standing],
     most: usize,
 ) -> Result<L1Counts, NotRun> {
+    let items = Inside::new(tally.kernel, launch, read.0).mean_items(read.0, blocks);
     let mut warps = Warps::new(launch, read, blocks, tally.pipe);
     let (number, of_blocks) = (warps.number(), warps.of_blocks());
     let all = of_blocks * warps.lanes.len() as f64;
@@ -86,7 +88,7 @@ fn run(
         }
         tally.counts.sampled |= done < number;
         if done == number || !warps.may_go_on() {
-            return Ok(tally.finish(all / covered / of_blocks));
+            return Ok(tally.finish(all / covered / of_blocks, items));
         }
         tally.take();
     }
@@ -105,7 +107,7 @@ fn run(
         sum.add_part(&tally.take(), all / covered);
     }
     tally.counts = sum;
-    Ok(tally.finish(1.0 / of_blocks))
+    Ok(tally.finish(1.0 / of_blocks, items))
 }
 
 #[cfg(test)]
@@ -114,6 +116,7 @@ mod tests {
     use crate::device;
     use crate::kernel::load;
     use crate::launch::Candidate;
+    use crate::quantity::ItemCount;
     use crate::random::Random;
 
     /// A program of many accesses, parts of which only some threads do, which begin with a tile filled by all of them.
@@ -194,7 +197,9 @@ mod tests {
                 warps.run(pair, &mut tally).unwrap();
                 done += 1;
             }
-            let first = totals(tally.finish(warps.number() as f64 / f64::from(done) / blocks.len() as f64));
+            let first = totals(
+                tally.finish(warps.number() as f64 / f64::from(done) / blocks.len() as f64, ItemCount::ZERO),
+            );
             first_ones.extend(errors(&first, &all));
         }
         let mean = |errors: &[f64]| errors.iter().sum::<f64>() / errors.len() as f64;

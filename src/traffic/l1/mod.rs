@@ -13,6 +13,7 @@ mod by_place;
 mod counts;
 mod differing;
 mod distinct;
+mod inside;
 mod iterations;
 mod kinds;
 mod lanes;

@@ -9,7 +9,7 @@ use super::spans::UnitRun;
 use crate::footprint::quotient;
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::{Instruction, Program};
-use crate::quantity::{Cycles, Sectors, Times, Wavefronts};
+use crate::quantity::{Cycles, ItemCount, PerBlock, Sectors, Times, Wavefronts};
 use crate::random::Digest;
 use crate::space::BlockIndex;
 
@@ -232,11 +232,12 @@ impl<'a> WarpTally<'a> {
         std::mem::replace(&mut self.counts, nothing)
     }
 
-    /// All that was counted so many times, without totals.
-    pub(super) fn finish(mut self, times: f64) -> L1Counts {
+    /// All that was counted so many times, without totals, for blocks with so many work items.
+    pub(super) fn finish(mut self, times: f64, work_items: ItemCount<PerBlock>) -> L1Counts {
         let kernel = self.kernel;
         let sum = self.take();
         self.counts.add_warps(&sum, times);
+        self.counts.work_items = work_items;
         for (field, of) in self.counts.fields.iter_mut().zip(&kernel.fields) {
             field.warp_load_sectors *= of.multiplicity as f64;
             field.iteration_load_sectors *= of.multiplicity as f64;

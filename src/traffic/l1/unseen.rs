@@ -69,7 +69,6 @@ impl L1Counts {
                 |[some, all]: [Sectors<PerBlock>; 2]| if some > Sectors::ZERO { all / some } else { 1.0 };
             field.times(times(loads), times(stores));
         }
-        self.work_items = passed.work_items;
         self.warps = passed.warps;
     }
 }

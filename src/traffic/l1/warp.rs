@@ -1,5 +1,6 @@
 //! One warp as it runs: its lanes go through the program together.
 
+use super::inside::Inside;
 use super::lanes::{Lanes, MOST_LANES};
 use super::prepared::{Affine, CondParts, Prepared, PreparedCond, PreparedForm};
 use super::running::{RunningLoop, ThreadPart, ThreadParts};
@@ -10,12 +11,10 @@ use crate::expr::{Coord, Form, LoopId};
 use crate::footprint::remainder;
 use crate::kernel::{Kernel, Space};
 use crate::launch::{Launch, NotRun, Program, Step};
-use crate::quantity::{ItemCount, Times};
+use crate::quantity::Times;
 use crate::random::Digest;
-use crate::space::{Block, BlockIndex, Domain, Thread};
+use crate::space::{Block, BlockIndex, Thread};
 
-/// No block has more threads along a dimension.
-const MOST_THREADS: i128 = 1 << 32;
 /// Most warp-wide instructions of one warp.
 pub(super) const MOST_OF_WARP: usize = 1 << 18;
 /// Accesses that are remembered for one form and warp.
@@ -39,15 +38,13 @@ pub(super) struct RunningWarp<'a> {
     /// Lanes in which each work item works: by its guard, and inside the domain as well.
     guarded: Vec<u64>,
     inside: Vec<u64>,
-    /// Work items of the lanes, whether their guard holds or not.
-    work_items: u32,
     /// Threads along x, y, z by lane.
     pub(super) threads: [LaneVector; 3],
     pub(super) loops: Vec<Option<RunningLoop>>,
     /// The condition of an access that was looked at last in this iteration, the lanes in which that was asked, and those
     /// in which it holds.
     pub(super) last_held: Option<(usize, u64, u64)>,
-    extents: Domain,
+    place: Inside,
     shape: Block,
     pub(super) left: usize,
 }
@@ -75,10 +72,9 @@ impl<'a> RunningWarp<'a> {
             threads: [along(0), along(1), along(2)],
             guarded: Vec::new(),
             inside: Vec::new(),
-            work_items: 0,
             loops: vec![None; program.loops.len()],
             last_held: None,
-            extents: kernel.extents(),
+            place: Inside::new(kernel, launch, program),
             shape: launch.candidate.block(),
             left: MOST_OF_WARP,
         }
@@ -87,7 +83,6 @@ impl<'a> RunningWarp<'a> {
     /// Runs steps of the program, standing for so many warps.
     pub(super) fn run(mut self, steps: &'a [Step], weight: f64, tally: &mut WarpTally) -> Result<(), NotRun> {
         self.find_working_items()?;
-        tally.counts.work_items += ItemCount::new(f64::from(self.work_items)) * weight;
         tally.unions.resize(tally.kernel.fields.len(), Default::default());
         let active = self.active();
         tally.issued = false;
@@ -115,24 +110,17 @@ impl<'a> RunningWarp<'a> {
     pub(super) fn find_working_items(&mut self) -> Result<(), NotRun> {
         // Where everything needs a work item inside the domain, guards have no meaning outside.
         let only_inside = self.program.instructions.iter().all(|i| i.clipped);
-        let clipped = self.program.instructions.iter().any(|i| i.clipped);
-        let prepared = self.prepared;
+        let (prepared, place) = (self.prepared, self.place);
         for (item, guard) in self.program.items.iter().zip(&prepared.guards) {
             let mut within = self.everyone();
-            for d in 0..3 {
-                // (block * shape + thread) * fold + offset < extent
-                let before = i128::from(self.block[d]) * i128::from(self.shape[d]);
-                let left = i128::from(self.extents[d]) - i128::from(item.offset[d]);
-                let fold = i128::from(self.program.fold[d]);
-                let end = (-(-left).div_euclid(fold) - before).clamp(0, MOST_THREADS);
-                let end = i64::try_from(end).expect("it is no larger than a block");
+            let ends = place.threads(item.offset, self.block);
+            for (d, &end) in ends.iter().enumerate() {
                 if end >= self.shape[d] {
                     continue;
                 }
                 let inside = |lane: usize| self.threads[d][lane] < end;
                 within = lanes_of(within).filter(|&lane| inside(lane)).fold(0, |mask, lane| mask | 1 << lane);
             }
-            self.work_items += if clipped { within } else { self.everyone() }.count_ones();
             let asked = if only_inside { within } else { self.everyone() };
             let guarded = self.where_true(guard.as_ref(), asked)?;
             self.guarded.push(guarded);
