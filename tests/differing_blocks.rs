@@ -67,7 +67,7 @@ const LINE: &str = "{x: 131072}";
 const SQUARE: &str = "{x: 1024, y: 1024}";
 
 /// Domain, body, block, and by how many per cent blocks and waves may be off.
-const CASES: [(&str, &str, [i64; 3], [f64; 2]); 12] = [
+const CASES: [(&str, &str, [i64; 3], [f64; 2]); 16] = [
     (LINE, "[{at: 'load a[x]', when: 'x < 40960'}, 'load a[x + 1000000]']", [128, 1, 1], [0.1, 1.0]),
     (LINE, "[{at: 'load a[x]', when: 'x >= 60000'}, 'load a[x + 1000000]']", [128, 1, 1], [0.1, 1.0]),
     (LINE, "[{at: 'load a[8*x]', when: 'x >= 30000 && x < 100000'}]", [100, 1, 1], [0.2, 1.0]),
@@ -80,7 +80,23 @@ const CASES: [(&str, &str, [i64; 3], [f64; 2]); 12] = [
     (SQUARE, FRAME, [32, 8, 1], [0.2, 7.0]),
     (SQUARE, LAYERS, [32, 8, 1], [0.5, 7.0]),
     (SQUARE, "['load a[x + 1024*y]', 'load a[y + 1024*x]']", [16, 16, 1], [1.0, 5.0]),
+    (LINE, SIXTEENTH, [128, 1, 1], [0.1, 1.0]),
+    (
+        LINE,
+        "[{at: 'load a[x]', when: 'blockIdx.x % 5 > 0 && blockIdx.x / 5 >= 40'}, 'load a[x + 1000000]']",
+        [128, 1, 1],
+        [0.1, 1.0],
+    ),
+    (LINE, "[{at: 'load a[x]', when: '(x / 128) % 8 == 3'}, 'load a[x + 1000000]']", [128, 1, 1], [0.1, 1.0]),
+    (
+        SQUARE,
+        "[{at: 'load a[x + 1024*y]', when: '(blockIdx.x + blockIdx.y) % 2 == 0'}, 'load a[x]']",
+        [32, 8, 1],
+        [1.0, 1.0],
+    ),
 ];
+/// One of 16 blocks, which a few from all of the grid would miss.
+const SIXTEENTH: &str = "[{at: 'load a[x]', when: 'blockIdx.x % 16 == 0'}, 'load a[x + 1000000]']";
 const RECTANGLE: &str =
     "[{at: 'load a[x + 1024*y]', when: 'x >= 256 && x < 768 && y >= 256 && y < 768'}, 'load a[x]']";
 const FRAME: &str =

@@ -33,6 +33,7 @@ mod threads;
 pub use ast::{Builtin, Dim, Expr, Func, Kind, Op, Range};
 pub use cond::Cond;
 pub use eval::{Environment, evaluate, evaluate_condition};
+pub(crate) use form::PartedForm;
 pub(crate) use form::{Alike, Clamped, SharedTerms};
 pub use form::{Coefficient, Coord, Excess, Form, LookupTable, LoopId, Term};
 pub use fraction::{Fraction, lower_fraction};

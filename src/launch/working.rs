@@ -127,7 +127,27 @@ impl<'a> Working<'a> {
     /// Those with work among so many blocks that are spread over the box, so that each stands for as many: of a part with few
     /// there are few. If hardly one is among them, as [`some`](Self::some).
     pub fn evenly(&self, most: i64) -> Vec<BlockIndex> {
-        let mut found = self.sample(most, 0);
+        self.with_work(self.sample(most, 0), most)
+    }
+
+    /// As [`evenly`](Self::evenly), but several at a time that follow each other: what comes again after a few blocks is among
+    /// them as often as among all.
+    pub fn in_runs(&self, most: i64) -> Vec<BlockIndex> {
+        if self.blocks.count() <= most {
+            return self.evenly(most);
+        }
+        let run = (most / FEWEST_RUNS).max(1);
+        let of_part = |[from, next]: [i64; 2], turn: i64| {
+            let run = run.min(next - from);
+            let first = from + part_of(next - from - run + 1, turn);
+            (first..first + run).map(|number| self.block(number))
+        };
+        let parts = self.parts(most / run).zip(1..);
+        self.with_work(parts.flat_map(|(part, turn)| of_part(part, turn)).collect(), most)
+    }
+
+    /// Those of some blocks that have work; others, if they are too few.
+    fn with_work(&self, mut found: Vec<BlockIndex>, most: i64) -> Vec<BlockIndex> {
         found.retain(|&block| self.works(block));
         if found.len() < FEW { self.some(most) } else { found }
     }
@@ -135,30 +155,43 @@ impl<'a> Working<'a> {
     /// Blocks of the box: all, or one from each of equal parts, at no regular distance and in each turn
     /// another.
     fn sample(&self, most: i64, turn: i64) -> Vec<BlockIndex> {
+        let parts = self.blocks.count().min(most);
+        let one = |([from, next], i): ([i64; 2], i64)| {
+            let key = turn.wrapping_mul(parts).wrapping_add(i);
+            self.block(from + part_of((next - from).max(1), key))
+        };
+        self.parts(most).zip(1..).map(one).collect()
+    }
+
+    /// From where to where so many equal parts of the box go, or fewer if it has fewer blocks.
+    fn parts(&self, most: i64) -> impl Iterator<Item = [i64; 2]> + use<> {
         let all = self.blocks.count();
         let parts = all.min(most);
-        let ([x, y, z], to) = (*self.blocks.from, self.blocks.to);
-        let (nx, ny) = (to[0] - x, to[1] - y);
-        let start = |i: i64| {
+        let start = move |i: i64| {
             let before = i128::from(all) * i128::from(i) / i128::from(parts);
             i64::try_from(before).expect("no block is beyond the last")
         };
-        let one = |i: i64| {
-            let (from, next): (i64, i64) = (start(i), start(i + 1));
-            // Multiples of the golden ratio leave fractions that are spread evenly, in whatever rows the blocks lie (Knuth,
-            // The Art of Computer Programming, volume 3, 6.4).
-            let key = turn.wrapping_mul(parts).wrapping_add(i).wrapping_add(1);
-            let fraction = key.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            let length = u128::from((next - from).max(1).cast_unsigned());
-            let offset =
-                i64::try_from((u128::from(fraction) * length) >> 64).expect("it is below the length");
-            let number = from + offset;
-            [x + number % nx, y + number / nx % ny, z + number / nx / ny].into()
-        };
-        (0..parts).map(one).collect()
+        (0..parts).map(move |i| [start(i), start(i + 1)])
+    }
+
+    /// A block of the box, by its number in it.
+    fn block(&self, number: i64) -> BlockIndex {
+        let ([x, y, z], to) = (*self.blocks.from, self.blocks.to);
+        let (nx, ny) = (to[0] - x, to[1] - y);
+        [x + number % nx, y + number / nx % ny, z + number / nx / ny].into()
     }
 }
 
+/// A number below another. Multiples of the golden ratio leave fractions that are spread evenly, in whatever rows blocks lie
+/// (Knuth, The Art of Computer Programming, volume 3, 6.4).
+fn part_of(length: i64, key: i64) -> i64 {
+    let fraction = key.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let part = (u128::from(fraction) * u128::from(length.cast_unsigned())) >> 64;
+    i64::try_from(part).expect("it is below the length")
+}
+
+/// Places at which several blocks that follow each other are looked at.
+const FEWEST_RUNS: i64 = 128;
 /// Turns in which a block with work is looked for in a part of the box.
 const MOST_TRIES: i64 = 8;
 /// Most boxes of blocks that are decided to find out how many have work.

@@ -79,8 +79,8 @@ pub(super) fn representatives(threads: &Threads<'_>, working: &Working<'_>, fact
             return Representatives { blocks, differ: true, sampled: false };
         }
         Some(Differing::Sampled(some, sampled)) => {
-            let share = 1.0 / some.len().max(1) as f64;
-            let of_block = |block| one(block, BlockBox::one(block), share, is_whole(block));
+            let of_block =
+                |(block, share): (_, Share)| one(block, BlockBox::one(block), share.get(), is_whole(block));
             let blocks = usual_first(some.into_iter().map(of_block).collect());
             return Representatives { blocks, differ: true, sampled };
         }

@@ -3,6 +3,7 @@
 
 use super::by_place::{ByPlace, SamePlaces};
 use super::prepared::Prepared;
+use super::told_apart::{self, AlikeBlocks, Asked};
 use super::uniform;
 use crate::expr::{Cond, Coord, Form};
 use crate::kernel::Kernel;
@@ -22,8 +23,8 @@ const MOST_SAMPLED: i64 = 32;
 pub enum Differing {
     /// Boxes of blocks that do the same, and the shares of all blocks that do what those of each box do.
     Boxes(Vec<(BlockBox, Share)>),
-    /// Some from all of the grid, each for as many; and whether that is not all of them.
-    Sampled(Vec<BlockIndex>, bool),
+    /// Some from all of the grid, and the share of all for which each stands; and whether that is not all of them.
+    Sampled(Vec<(BlockIndex, Share)>, bool),
 }
 
 /// Which blocks differ in more than how the domain cuts them; `None` if one from the middle does what nearly all do.
@@ -70,8 +71,7 @@ fn middle([from, to]: [i64; 2]) -> i64 {
 
 /// Whether a block may access anything.
 fn is_busy(launch: &Launch, program: &Program<i64>, block: BlockIndex) -> bool {
-    let may =
-        |cond: Option<&Cond<i64>>| cond.is_none_or(|cond| decided(launch, &[], block, cond) != Some(false));
+    let may = |cond: Option<&Cond<i64>>| cond.is_none_or(|cond| decided(launch, block, cond) != Some(false));
     program.items.iter().any(|item| may(item.guard.as_ref()))
         && program.instructions.iter().any(|instruction| may(instruction.when.as_ref()))
 }
@@ -160,87 +160,51 @@ fn boxes(
     found.into_iter().map(|(blocks, share)| (blocks, Share::new(share / sum))).collect()
 }
 
-/// Some blocks from all of the grid, if not all of them decide alike.
+/// Some blocks of each kind, as many as there are; `None` if so few do something else that it does not matter.
 fn sampled(
     kernel: &Kernel,
     launch: &Launch,
     program: &Program<i64>,
     working: &Working<'_>,
 ) -> Option<Differing> {
-    let inside = inside(kernel, launch, program, &working.blocks);
-    let found = all_over(working);
-    let Differing::Sampled(some, not_all) = &found else { return None };
-    let is_inside = |block: &BlockIndex| (0..3).all(|d| block[d] < inside.to[d]);
-    let inside: Vec<_> = some.iter().filter(|block| is_inside(block)).collect();
-    let mut kinds: Vec<(Decisions, usize)> = Vec::new();
-    for block in &inside {
-        let decisions = Decisions::new(launch, program, **block);
-        match kinds.iter_mut().find(|kind| kind.0 == decisions) {
-            Some(kind) => kind.1 += 1,
-            None => kinds.push((decisions, 1)),
-        }
-    }
-    let usual = kinds.iter().map(|kind| kind.1).max()?;
+    let most = usize::try_from(MOST_SAMPLED).expect("it is a small number");
+    let of = |asked| told_apart::kinds(kernel, launch, program, working, (asked, most));
     // One of some may be one of few.
-    let others = (inside.len() - usual).saturating_sub(usize::from(*not_all));
-    (others as f64 >= LITTLE * inside.len() as f64).then_some(found)
+    let all = working.blocks.count();
+    let found = of(Asked::Intervals).filter(|kinds| others(kinds, 0) >= LITTLE_DONE);
+    let kinds = found.or_else(|| {
+        of(Asked::Threads).filter(|kinds| others(kinds, usize::from(all > MOST_SAMPLED)) >= LITTLE)
+    })?;
+    let some = told_apart::standing(&kinds, most);
+    let number: f64 = some.iter().map(|standing| standing.1).sum();
+    let not_all = all > i64::try_from(some.len()).unwrap_or(0);
+    let some = some.into_iter().map(|(block, standing)| (block, Share::new(standing / number))).collect();
+    Some(Differing::Sampled(some, not_all))
+}
+
+/// Which share of the blocks that the domain does not cut are not of the usual kind, less some of them.
+fn others(kinds: &[AlikeBlocks], less: usize) -> f64 {
+    let whole = || kinds.iter().filter(|kind| kind.whole).map(|kind| kind.blocks.len());
+    let (all, usual) = (whole().sum::<usize>(), whole().max().unwrap_or(0));
+    if all == usual { 0.0 } else { (all - usual).saturating_sub(less) as f64 / all as f64 }
 }
 
 /// Blocks with work from all of the grid.
 fn all_over(working: &Working<'_>) -> Differing {
-    Differing::Sampled(working.evenly(MOST_SAMPLED), working.blocks.count() > MOST_SAMPLED)
-}
-
-/// What a block decides.
-#[derive(Debug, PartialEq)]
-struct Decisions {
-    /// Whether each condition holds in all threads or in none.
-    conditions: Vec<Option<bool>>,
-    /// How far loops run, in the threads in which they run shortest and longest.
-    distances: Vec<Option<(i64, i64)>>,
-}
-
-impl Decisions {
-    fn new(launch: &Launch, program: &Program<i64>, block: BlockIndex) -> Self {
-        let mut variables: Vec<Option<(i64, i64)>> = Vec::with_capacity(program.loops.len());
-        let mut distances = Vec::with_capacity(program.loops.len());
-        for of_loop in &program.loops {
-            let of = |form: &Form<i64>| form.interval(&|c| within(launch, &variables, block, c));
-            let distance = of_loop.to.minus(&of_loop.from).ok();
-            distances.push(distance.and_then(|distance| of(&distance)));
-            let values = of(&of_loop.from).zip(of(&of_loop.to));
-            variables.push(values.map(|(from, to)| (from.0.min(to.0), from.1.max(to.1))));
-        }
-        let decided = |cond: &Cond<i64>| decided(launch, &variables, block, cond);
-        let conditions = conditions(program).into_iter().map(decided).collect();
-        Self { conditions, distances }
-    }
-}
-
-/// Where a coordinate lies in a block; `variables` are those of loops.
-fn within(
-    launch: &Launch,
-    variables: &[Option<(i64, i64)>],
-    block: BlockIndex,
-    coord: Coord,
-) -> Option<(i64, i64)> {
-    match coord {
-        Coord::ThreadIdx(d) => Some((0, launch.candidate.block()[d.index()] - 1)),
-        Coord::BlockIdx(d) => Some((block[d.index()], block[d.index()])),
-        // Loops come after those around them.
-        Coord::Loop(id) => *variables.get(usize::from(id.0))?,
-        Coord::Axis(_) | Coord::Thread(_) => None,
-    }
+    let some = working.evenly(MOST_SAMPLED);
+    let each = Share::new(1.0 / some.len().max(1) as f64);
+    let some = some.into_iter().map(|block| (block, each)).collect();
+    Differing::Sampled(some, working.blocks.count() > MOST_SAMPLED)
 }
 
 /// Whether a condition holds in all threads of a block or in none. What is decided must not depend on how it is written:
 /// where intervals do not tell, threads are asked.
-fn decided(
-    launch: &Launch,
-    variables: &[Option<(i64, i64)>],
-    block: BlockIndex,
-    cond: &Cond<i64>,
-) -> Option<bool> {
-    let by_intervals = cond.decided(&|c| within(launch, variables, block, c));
+fn decided(launch: &Launch, block: BlockIndex, cond: &Cond<i64>) -> Option<bool> {
+    let within = |coord| match coord {
+        Coord::ThreadIdx(d) => Some((0, launch.candidate.block()[d.index()] - 1)),
+        Coord::BlockIdx(d) => Some((block[d.index()], block[d.index()])),
+        Coord::Loop(_) | Coord::Axis(_) | Coord::Thread(_) => None,
+    };
+    let by_intervals = cond.decided(&within);
     by_intervals.or_else(|| uniform::held(cond, Extents::from(*launch.candidate.block()), &[block]))
 }

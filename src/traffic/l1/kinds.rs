@@ -3,6 +3,7 @@
 
 use super::by_place::{ByPlace, SamePlaces};
 use super::prepared::Prepared;
+use super::told_apart::{self, Asked};
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Program, Working};
 use crate::random::Random;
@@ -27,7 +28,11 @@ pub(super) fn blocks(
         .ok()
         .and_then(|deciding| deciding.kinds(&working.blocks))
         .map(|kinds| standing(&kinds, working, most));
-    found.filter(|found| !found.is_empty()).unwrap_or_else(alike)
+    found.filter(|found| !found.is_empty()).unwrap_or_else(|| {
+        let most = usize::try_from(most).expect("it is a small number");
+        let kinds = told_apart::kinds(kernel, launch, program, working, (Asked::Intervals, most));
+        kinds.filter(|kinds| kinds.len() > 1).map_or_else(alike, |kinds| told_apart::standing(&kinds, most))
+    })
 }
 
 /// Some of the blocks of each kind, more of those of which there are more.

@@ -40,6 +40,7 @@ mod straight;
 mod strata;
 mod tags;
 mod tally;
+mod told_apart;
 mod uniform;
 mod unions;
 mod unseen;
