@@ -18,6 +18,8 @@ const MOST_LOOKS: u32 = 1 << 10;
 const MOST_CONDITIONS: usize = 64;
 /// Most blocks of which each is looked at; of more, so many.
 const MOST_BLOCKS: i64 = 1 << 10;
+/// The same where they may have work again and again, of which runs tell.
+const MOST_IN_RUNS: i64 = 1 << 12;
 
 /// Fewer than so many blocks with work say little about all of them.
 const FEW: usize = 4;
@@ -30,8 +32,8 @@ const STEPS_OF_PART: u64 = 3;
 pub struct Working<'a> {
     /// The smallest box that holds all of them; that of the domain if there are none.
     pub blocks: BlockBox,
-    /// About which share of the box has work, once somebody asked.
-    share: OnceCell<Share>,
+    /// Which share of the box has work, and whether that was found of some blocks alone, once somebody asked.
+    share: OnceCell<(Share, bool)>,
     search: Option<Search<'a>>,
 }
 
@@ -55,7 +57,7 @@ impl<'a> Working<'a> {
                 .then(|| [0, 1, 2].map(|d| (kernel.extents()[d] - 1) / program.fold[d].max(1) + 1)),
         });
         let Some(some) = search.filter(|s| s.may_work(&blocks)) else {
-            return Self { blocks, share: OnceCell::from(Share::ALL), search: None };
+            return Self { blocks, share: OnceCell::from((Share::ALL, false)), search: None };
         };
         for d in 0..3 {
             let mut left = MOST_LOOKS;
@@ -67,16 +69,27 @@ impl<'a> Working<'a> {
 
     /// Which share of the box has work: about, where conditions do not tell of many blocks at once.
     pub fn share(&self) -> Share {
+        self.found_share().0
+    }
+
+    /// Whether that was found of some blocks alone.
+    pub fn share_is_sampled(&self) -> bool {
+        self.found_share().1
+    }
+
+    fn found_share(&self) -> (Share, bool) {
         *self.share.get_or_init(|| match &self.search {
             Some(search) => {
                 if let Some(working) = search.count(self.blocks, &mut { MOST_DECISIONS }) {
-                    return Share::new(working.max(1) as f64 / self.blocks.count() as f64);
+                    return (Share::new(working.max(1) as f64 / self.blocks.count() as f64), false);
                 }
-                let mut sample = self.sample(MOST_BLOCKS, 0);
-                let number = sample.len().max(1) as f64;
-                Share::new(search.with_work(self.blocks, &mut sample).max(1) as f64 / number)
+                let mut sample =
+                    if search.may_repeat() { self.runs(MOST_IN_RUNS) } else { self.sample(MOST_BLOCKS, 0) };
+                let (number, all) = (sample.len().max(1), self.blocks.count());
+                let working = search.with_work(self.blocks, &mut sample).max(1);
+                (Share::new(working as f64 / number as f64), (number as u64) < all.unsigned_abs())
             }
-            None => Share::ALL,
+            None => (Share::ALL, false),
         })
     }
 
@@ -133,17 +146,7 @@ impl<'a> Working<'a> {
     /// As [`evenly`](Self::evenly), but several at a time that follow each other: what comes again after a few blocks is among
     /// them as often as among all.
     pub fn in_runs(&self, most: i64) -> Vec<BlockIndex> {
-        if self.blocks.count() <= most {
-            return self.evenly(most);
-        }
-        let run = (most / FEWEST_RUNS).max(1);
-        let of_part = |[from, next]: [i64; 2], turn: i64| {
-            let run = run.min(next - from);
-            let first = from + part_of(next - from - run + 1, turn);
-            (first..first + run).map(|number| self.block(number))
-        };
-        let parts = self.parts(most / run).zip(1..);
-        self.with_work(parts.flat_map(|(part, turn)| of_part(part, turn)).collect(), most)
+        self.with_work(self.runs(most), most)
     }
 
     /// Those of some blocks that have work; others, if they are too few.
@@ -161,6 +164,20 @@ impl<'a> Working<'a> {
             self.block(from + part_of((next - from).max(1), key))
         };
         self.parts(most).zip(1..).map(one).collect()
+    }
+
+    /// Blocks of the box: all, or from each of equal parts some that follow each other.
+    fn runs(&self, most: i64) -> Vec<BlockIndex> {
+        if self.blocks.count() <= most {
+            return self.sample(most, 0);
+        }
+        let run = (most / FEWEST_RUNS).max(1);
+        let of_part = |[from, next]: [i64; 2], turn: i64| {
+            let run = run.min(next - from);
+            let first = from + part_of(next - from - run + 1, turn);
+            (first..first + run).map(|number| self.block(number))
+        };
+        self.parts(most / run).zip(1..).flat_map(|(part, turn)| of_part(part, turn)).collect()
     }
 
     /// From where to where so many equal parts of the box go, or fewer if it has fewer blocks.
@@ -265,6 +282,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
+    /// Whether a condition may hold again and again, as those on remainders do.
+    fn may_repeat(&self) -> bool {
+        self.conditions.iter().flatten().flatten().any(|cond| cond.parted.is_some())
+    }
+
     /// Whether a block of a box may have work.
     fn may_work(&self, blocks: &BlockBox) -> bool {
         let within = |coord| self.within(coord, blocks);

@@ -134,7 +134,7 @@ pub(super) fn of_fields(
     found.past = nested(&wave, found.past);
     let all_waves = AllWaves { waves: &waves, items_of: &items_of_wave, fields, sizes: &sizes };
     let some_waves = counts.kinds_of_waves(&mut found, &all_waves, device, differ)?;
-    found.blocks_sampled = some_waves || sampled || counts.some_blocks;
+    found.blocks_sampled = some_waves || sampled || counts.some_blocks || working.share_is_sampled();
     found.average();
     (found.engines, found.sampled) = (counts.engines, counts.sampled);
     (found.counts, found.verified) = (counts.made, counts.verified);

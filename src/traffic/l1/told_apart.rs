@@ -56,8 +56,8 @@ pub(super) fn kinds(
     let mut decisions = Decisions::default();
     let number = i64::try_from(number).ok()?;
     let blocks = match asked {
-        Asked::Intervals => working.in_runs(number),
-        Asked::Threads => working.evenly(number),
+        Asked::Intervals if deciding.may_repeat() => working.in_runs(number),
+        Asked::Intervals | Asked::Threads => working.evenly(number),
     };
     for block in blocks {
         spend_on(deciding.size, STEPS_OF_PART).ok()?;
@@ -149,6 +149,13 @@ impl<'a> Deciding<'a> {
                 _ => Clipped::All,
             },
         })
+    }
+
+    /// Whether something may come again and again, as what follows from remainders does.
+    fn may_repeat(&self) -> bool {
+        let ends = self.program.loops.iter().flat_map(|range| [&range.from, &range.to]);
+        self.conditions.iter().any(|(cond, _)| !cond.is_affine())
+            || ends.into_iter().any(|end| !end.is_affine())
     }
 
     /// How many decisions a block takes.
