@@ -136,14 +136,16 @@ fn warps_of_all_blocks_count() {
             continue;
         }
         for (number, found) in counts.instructions.iter().enumerate() {
+            // All of a line, as some of its blocks might be of one kind.
+            let step = if domain == LINE { 1 } else { 7 };
             let mut lanes = 0.0;
-            for at in (0..grid.volume()).step_by(7) {
+            for at in (0..grid.volume()).step_by(step) {
                 let at = [at % grid[0], at / grid[0] % grid[1], 0];
                 for x in 0..block[0] {
                     lanes += (0..block[1]).filter(|&y| holds(number, at, [x, y, 0])).count() as f64;
                 }
             }
-            let blocks = ((grid.volume() + 6) / 7) as f64;
+            let blocks = (0..grid.volume()).step_by(step).count() as f64;
             assert_near(found.lanes.get(), lanes / blocks, 6.0, body);
         }
     }

@@ -57,15 +57,16 @@ impl Case {
         found
     }
 
-    /// The counts of given blocks, warp by warp and thread by thread.
-    fn oracle(&self, blocks: &[BlockIndex], device: &Device) -> L1Counts {
+    /// The counts of given blocks, warp by warp and thread by thread; each stands for as many, or for a share of its own.
+    fn oracle(&self, counts: &L1Counts, device: &Device) -> L1Counts {
+        let L1Counts { blocks, shares, .. } = counts;
         let pipe = Pipe::new(device);
         let mut instructions = vec![InstructionCounts::default(); self.program.instructions.len()];
         let mut fields = vec![FieldCounts::default(); self.kernel.fields().len()];
         let [bx, by, bz] = *self.launch.candidate().block();
         let threads: Vec<[i64; 3]> = (0..bx * by * bz).map(|i| [i % bx, i / bx % by, i / bx / by]).collect();
-        let share = 1.0 / blocks.len() as f64;
-        for &block in blocks {
+        for (at, &block) in blocks.iter().enumerate() {
+            let share = shares.get(at).map_or(1.0 / blocks.len() as f64, |share| share.get());
             for lanes in threads.chunks(pipe.warp) {
                 let mut unions: BTreeMap<usize, BTreeSet<i64>> = BTreeMap::new();
                 for ((position, _), (addresses, active)) in self.warp(block, lanes) {
@@ -140,7 +141,7 @@ impl Case {
 
     /// Holds that part of counts against the oracle that is exact even if tags are sampled.
     fn check_exact_part(&self, counts: &L1Counts, device: &Device, what: &str) -> L1Counts {
-        let expected = self.oracle(&counts.blocks, device);
+        let expected = self.oracle(counts, device);
         let near = |a, b, name: &str| near(a, b, what, name);
         for (i, (a, b)) in counts.instructions.iter().zip(&expected.instructions).enumerate() {
             near(a.issues.get(), b.issues.get(), &format!("issues of {i}"));

@@ -188,10 +188,13 @@ impl RequestLine {
 impl RequestOptions {
     /// Reads the options alone.
     pub fn read(text: &str) -> Result<Self, ErrorDocument> {
-        let is_json = || serde_json::from_str::<IgnoredAny>(text).is_ok();
         let mut reader = serde_json::Deserializer::from_str(text);
         let read = object(&mut reader).and_then(|options| reader.end().map(|()| options));
-        read.map_err(|e| not_a_request(&e, is_json()))
+        // What is no JSON ends where that does, and not at a key that no request has.
+        read.map_err(|error| match serde_json::from_str::<IgnoredAny>(text) {
+            Ok(_) => not_a_request(&error, true),
+            Err(error) => not_a_request(&error, false),
+        })
     }
 }
 

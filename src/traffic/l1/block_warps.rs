@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
+use super::blocks::Standing;
 use super::inside::Inside;
-use super::kinds::Standing;
 use super::pipe::Pipe;
 use super::prepared::Prepared;
 use super::repeated;

@@ -10,6 +10,9 @@ pub const MOST_THREADS: i64 = 1 << 16;
 /// Most blocks that are looked at.
 pub const MOST_BLOCKS: i64 = 128;
 
+/// A block, and for how many it stands.
+pub(super) type Standing = (BlockIndex, f64);
+
 /// Blocks all of whose work items lie in the domain, of those that have work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interior {

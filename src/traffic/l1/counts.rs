@@ -3,7 +3,7 @@
 use super::pipe::Pipe;
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::Program;
-use crate::quantity::{Bytes, Cycles, ItemCount, PerBlock, PerItem, Sectors, Times, Wavefronts};
+use crate::quantity::{Bytes, Cycles, ItemCount, PerBlock, PerItem, Sectors, Share, Times, Wavefronts};
 use crate::space::BlockIndex;
 
 /// What one instruction of a program does in a block, as a mean over the blocks that were looked at.
@@ -106,6 +106,8 @@ pub struct L1Counts {
     pub warps: Times<PerBlock>,
     /// The blocks that were looked at, by their place in the grid.
     pub blocks: Vec<BlockIndex>,
+    /// The share of all blocks for which each of these stands; empty where each stands for as many.
+    pub shares: Vec<Share>,
     /// Whether a part of the warps, blocks or iterations stood for all of them.
     pub sampled: bool,
 }

@@ -171,7 +171,8 @@ fn sampled(
     let of = |asked| told_apart::kinds(kernel, launch, program, working, (asked, most));
     // One of some may be one of few.
     let all = working.blocks.count();
-    let found = of(Asked::Intervals).filter(|kinds| others(kinds, 0) >= LITTLE_DONE);
+    let found =
+        of(Asked::Intervals).filter(|kinds| others(kinds, 0) >= LITTLE || unlike(kinds) >= LITTLE_DONE);
     let kinds = found.or_else(|| {
         of(Asked::Threads).filter(|kinds| others(kinds, usize::from(all > MOST_SAMPLED)) >= LITTLE)
     })?;
@@ -187,6 +188,15 @@ fn others(kinds: &[AlikeBlocks], less: usize) -> f64 {
     let whole = || kinds.iter().filter(|kind| kind.whole).map(|kind| kind.blocks.len());
     let (all, usual) = (whole().sum::<usize>(), whole().max().unwrap_or(0));
     if all == usual { 0.0 } else { (all - usual).saturating_sub(less) as f64 / all as f64 }
+}
+
+/// In which share of them all threads do something else than in the usual kind.
+fn unlike(kinds: &[AlikeBlocks]) -> f64 {
+    let whole = || kinds.iter().filter(|kind| kind.whole);
+    let Some(usual) = whole().max_by_key(|kind| kind.blocks.len()) else { return 0.0 };
+    let number = |kind: &AlikeBlocks| kind.blocks.len() as f64;
+    let unlike: f64 = whole().filter(|kind| kind.is_unlike(usual)).map(number).sum();
+    unlike / whole().map(number).sum::<f64>()
 }
 
 /// Blocks with work from all of the grid.

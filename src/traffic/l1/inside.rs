@@ -1,6 +1,6 @@
 //! Which threads of a block have their work inside the domain.
 
-use super::kinds::Standing;
+use super::blocks::Standing;
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Program};
 use crate::quantity::{ItemCount, PerBlock};

@@ -1,6 +1,7 @@
 //! Which blocks stand for all of a grid, and for how many each does, where what a block does follows from its place: the
 //! domain cuts those at its ends, and conditions hold in some.
 
+use super::blocks::Standing;
 use super::by_place::{ByPlace, SamePlaces};
 use super::prepared::Prepared;
 use super::told_apart::{self, Asked};
@@ -8,9 +9,6 @@ use crate::kernel::Kernel;
 use crate::launch::{Launch, Program, Working};
 use crate::random::Random;
 use crate::space::BlockIndex;
-
-/// A block, and for how many it stands.
-pub(super) type Standing = (BlockIndex, f64);
 
 /// About `most` blocks with work, of each kind at least one. Where kinds cannot be told apart, each stands for as many.
 pub(super) fn blocks(

@@ -1,10 +1,10 @@
 //! Running warps lane by lane: any address, any condition.
 
 use super::block_warps::Warps;
-use super::blocks::Phases;
+use super::blocks::{Phases, Standing};
 use super::counts::L1Counts;
 use super::inside::Inside;
-use super::kinds::{self, Standing};
+use super::kinds;
 use super::parts;
 use super::pipe::Pipe;
 use super::prepared::Prepared;
@@ -40,7 +40,7 @@ pub fn run_once(
     let working = Working::new(kernel, launch, program);
     let prepared = Prepared::new(program);
     let blocks = kinds::blocks(kernel, launch, &working, (program, &prepared), MOST_BLOCKS);
-    let mut tally = WarpTally::new(kernel, program, pipe, blocks.iter().map(|standing| standing.0));
+    let mut tally = WarpTally::new(kernel, program, pipe, &blocks);
     tally.counts.sampled = working.blocks.count() > MOST_BLOCKS;
     run(tally, launch, (program, &prepared), &blocks, MOST_ACCESSES)
 }
@@ -53,10 +53,9 @@ pub fn count_blocks(
     pipe: &Pipe,
     phases: Phases,
 ) -> Result<L1Counts, NotRun> {
-    let blocks = phases.blocks();
-    let mut tally = WarpTally::new(kernel, program, pipe, blocks.iter().copied());
+    let blocks: Vec<Standing> = phases.blocks().into_iter().map(|block| (block, 1.0)).collect();
+    let mut tally = WarpTally::new(kernel, program, pipe, &blocks);
     tally.counts.sampled = phases.cut;
-    let blocks: Vec<Standing> = blocks.into_iter().map(|block| (block, 1.0)).collect();
     let mut counts = run(tally, launch, (program, &Prepared::new(program)), &blocks, usize::MAX)?;
     counts.add_up(kernel, program, pipe);
     Ok(counts)
@@ -178,7 +177,7 @@ mod tests {
             let blocks = Working::new(&kernel, &launch, &program).some(MOST_BLOCKS);
             let blocks: Vec<Standing> = blocks.into_iter().map(|block| (block, 1.0)).collect();
             let prepared = Prepared::new(&program);
-            let tally = || WarpTally::new(&kernel, &program, &pipe, blocks.iter().map(|standing| standing.0));
+            let tally = || WarpTally::new(&kernel, &program, &pipe, &blocks);
             let totals = |mut counts: L1Counts| {
                 counts.add_up(&kernel, &program, &pipe);
                 counts

@@ -1,5 +1,6 @@
 //! What warps have done so far, by instruction and by field.
 
+use super::blocks::Standing;
 use super::counts::{FieldCounts, InstructionCounts, L1Counts};
 use super::lanes::Lanes;
 use super::patterns::{self, AccessesMet, MetNumber};
@@ -9,9 +10,8 @@ use super::spans::UnitRun;
 use crate::footprint::quotient;
 use crate::kernel::{AccessKind, Kernel, Space};
 use crate::launch::{Instruction, Program};
-use crate::quantity::{Cycles, ItemCount, PerBlock, Sectors, Times, Wavefronts};
+use crate::quantity::{Cycles, ItemCount, PerBlock, Sectors, Share, Times, Wavefronts};
 use crate::random::Digest;
-use crate::space::BlockIndex;
 
 /// What was counted so far, over all warps.
 pub(super) struct WarpTally<'a> {
@@ -76,12 +76,16 @@ impl<'a> WarpTally<'a> {
         kernel: &'a Kernel,
         program: &Program<i64>,
         pipe: &'a Pipe,
-        blocks: impl Iterator<Item = BlockIndex>,
+        blocks: &[Standing],
     ) -> Self {
+        let all: f64 = blocks.iter().map(|standing| standing.1).sum();
+        let alike = blocks.windows(2).all(|pair| pair[0].1.total_cmp(&pair[1].1).is_eq());
+        let unlike = blocks.iter().filter(|_| !alike);
         let counts = L1Counts {
             instructions: vec![InstructionCounts::default(); program.instructions.len()],
             fields: vec![FieldCounts::default(); kernel.fields.len()],
-            blocks: blocks.collect(),
+            blocks: blocks.iter().map(|standing| standing.0).collect(),
+            shares: unlike.map(|standing| Share::new(standing.1 / all)).collect(),
             ..Default::default()
         };
         Self {
@@ -226,6 +230,7 @@ impl<'a> WarpTally<'a> {
             instructions: vec![InstructionCounts::default(); self.counts.instructions.len()],
             fields: vec![FieldCounts::default(); self.counts.fields.len()],
             blocks: self.counts.blocks.clone(),
+            shares: self.counts.shares.clone(),
             sampled: self.counts.sampled,
             ..Default::default()
         };

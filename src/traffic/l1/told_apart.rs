@@ -1,8 +1,8 @@
 //! Blocks of a grid told apart by what they decide, where that does not follow from one dimension and a multiple: conditions
 //! on remainders and quotients of blocks. Many are looked at, and a few of each kind stand for as many as there are.
 
+use super::blocks::Standing;
 use super::inside::Inside;
-use super::kinds::Standing;
 use super::uniform;
 use crate::effort::spend_on;
 use crate::expr::{Cond, Coord, PartedCond, PartedForm};
@@ -36,6 +36,19 @@ pub(super) struct AlikeBlocks {
     pub(super) blocks: Vec<BlockIndex>,
     /// Whether the domain does not cut them.
     pub(super) whole: bool,
+    decided: Vec<Decided>,
+}
+
+/// From where to where lies what is decided: 0 where a condition holds for no thread, 1 where it holds for all; or how far a
+/// loop runs.
+type Decided = (i64, i64);
+
+impl AlikeBlocks {
+    /// Whether all threads do something else than in blocks of another kind.
+    pub(super) fn is_unlike(&self, other: &Self) -> bool {
+        let mut both = self.decided.iter().zip(&other.decided);
+        both.any(|(one, other)| one.1 < other.0 || other.1 < one.0)
+    }
 }
 
 /// The kinds of blocks with work, of which at most `most` are told apart; `None` if there are more, or if it takes too much.
@@ -62,13 +75,14 @@ pub(super) fn kinds(
     for block in blocks {
         spend_on(deciding.size, STEPS_OF_PART).ok()?;
         deciding.decide(block, &mut decisions);
-        let key = decisions.digest.get();
+        let key = decisions.digest();
         if let Some(kind) = found.iter_mut().find(|kind| kind.0 == key) {
             kind.1.blocks.push(block);
         } else if found.len() == most {
             return None;
         } else {
-            found.push((key, AlikeBlocks { blocks: vec![block], whole: decisions.whole }));
+            let Decisions { decided, whole, .. } = &decisions;
+            found.push((key, AlikeBlocks { blocks: vec![block], whole: *whole, decided: decided.clone() }));
         }
     }
     Some(found.into_iter().map(|kind| kind.1).collect())
@@ -111,12 +125,25 @@ enum Clipped {
 /// What one block decides.
 #[derive(Debug, Default)]
 struct Decisions {
-    /// How each condition and loop is decided, and the threads that the domain leaves for each work item, as one number.
-    digest: Digest,
+    /// How each condition and loop is decided.
+    decided: Vec<Decided>,
+    /// The threads that the domain leaves for each work item, as one number.
+    inside: Digest,
     /// Between which values loops lie.
     variables: Vec<Option<(i64, i64)>>,
     /// Whether the domain does not cut it.
     whole: bool,
+}
+
+impl Decisions {
+    fn digest(&self) -> u64 {
+        let mut digest = self.inside;
+        for &(from, to) in &self.decided {
+            digest.add_signed(from);
+            digest.add_signed(to);
+        }
+        digest.get()
+    }
 }
 
 impl<'a> Deciding<'a> {
@@ -164,16 +191,14 @@ impl<'a> Deciding<'a> {
     }
 
     fn decide(&self, block: BlockIndex, found: &mut Decisions) {
-        let Decisions { digest, variables, whole } = found;
-        *digest = Digest::default();
+        let Decisions { decided, inside, variables, whole } = found;
+        *inside = Digest::default();
+        decided.clear();
         variables.clear();
         for [from, to, distance] in &self.loops {
             let of = |form: &PartedForm| form.interval(&|c| self.within(variables, block, c));
             // How far it runs in the threads in which it runs shortest and longest.
-            match of(distance) {
-                Some((shortest, longest)) => [shortest, longest].map(|end| digest.add_signed(end)),
-                None => [(); 2].map(|()| digest.add(0)),
-            };
+            decided.push(of(distance).unwrap_or((i64::MIN, i64::MAX)));
             let values = of(from).zip(of(to));
             variables.push(values.map(|(from, to)| (from.0.min(to.0), from.1.max(to.1))));
         }
@@ -181,16 +206,17 @@ impl<'a> Deciding<'a> {
         for (cond, parted) in &self.conditions {
             let by_intervals = parted.decided(&|c| self.within(variables, block, c));
             let ask = || (self.asked == Asked::Threads).then(|| uniform::held(cond, shape, &[block]));
-            digest.add(by_intervals.or_else(|| ask().flatten()).map_or(2, u64::from));
+            let held = by_intervals.or_else(|| ask().flatten());
+            decided.push(held.map_or((0, 1), |held| (held.into(), held.into())));
         }
         *whole = true;
         if self.clipped == Clipped::None {
             return;
         }
         for item in &self.program.items {
-            let inside = self.inside.threads(item.offset, block);
-            inside.iter().for_each(|&threads| digest.add_signed(threads));
-            *whole &= inside == shape || self.clipped == Clipped::Some;
+            let threads = self.inside.threads(item.offset, block);
+            threads.iter().for_each(|&along| inside.add_signed(along));
+            *whole &= threads == shape || self.clipped == Clipped::Some;
         }
     }
 
