@@ -71,6 +71,13 @@ impl Digest {
     }
 }
 
+/// The `i`-th of numbers below another that are spread evenly, however they are taken together: multiples of the golden
+/// ratio leave fractions that are (Knuth, The Art of Computer Programming, volume 3, 6.4).
+pub(crate) fn spread(below: u64, i: u64) -> u64 {
+    let fraction = i.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    u64::try_from((u128::from(fraction) * u128::from(below)) >> 64).expect("it is below")
+}
+
 /// All bits depend on all bits.
 pub(crate) fn mixed(mut x: u64) -> u64 {
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -81,6 +88,18 @@ pub(crate) fn mixed(mut x: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Of any twelve in a row, each quarter has two at least; and every third of them is spread as well.
+    #[test]
+    fn numbers_are_spread_evenly() {
+        for (step, from) in [(1, 0), (1, 500), (3, 7), (16, 1)] {
+            let mut quarters = [0; 4];
+            for i in 0..12 {
+                quarters[usize::try_from(spread(100, from + step * i) / 25).unwrap()] += 1;
+            }
+            assert!(quarters.iter().all(|&number| number >= 2), "{step} {from}: {quarters:?}");
+        }
+    }
 
     #[test]
     fn the_half_normal_distribution_has_its_mean() {

@@ -10,6 +10,7 @@ use crate::effort::spend_on;
 use crate::expr::{Cond, Coord, PartedCond};
 use crate::kernel::Kernel;
 use crate::quantity::Share;
+use crate::random::spread;
 use crate::space::BlockIndex;
 
 /// Most boxes of blocks that are looked at to find the first or last one with work.
@@ -199,16 +200,13 @@ impl<'a> Working<'a> {
     }
 }
 
-/// A number below another. Multiples of the golden ratio leave fractions that are spread evenly, in whatever rows blocks lie
-/// (Knuth, The Art of Computer Programming, volume 3, 6.4).
+/// Places at which several blocks that follow each other are looked at.
+const FEWEST_RUNS: i64 = 128;
 fn part_of(length: i64, key: i64) -> i64 {
-    let fraction = key.cast_unsigned().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let part = (u128::from(fraction) * u128::from(length.cast_unsigned())) >> 64;
+    let part = spread(length.cast_unsigned(), key.cast_unsigned());
     i64::try_from(part).expect("it is below the length")
 }
 
-/// Places at which several blocks that follow each other are looked at.
-const FEWEST_RUNS: i64 = 128;
 /// Turns in which a block with work is looked for in a part of the box.
 const MOST_TRIES: i64 = 8;
 /// Most boxes of blocks that are decided to find out how many have work.

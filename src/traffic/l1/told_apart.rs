@@ -8,7 +8,7 @@ use crate::effort::spend_on;
 use crate::expr::{Cond, Coord, PartedCond, PartedForm};
 use crate::kernel::Kernel;
 use crate::launch::{Launch, Program, ProgramLoop, Working};
-use crate::random::Digest;
+use crate::random::{Digest, spread};
 use crate::space::{BlockIndex, Extents};
 
 /// So many blocks are looked at, fewer where each takes more.
@@ -88,14 +88,20 @@ pub(super) fn kinds(
     Some(found.into_iter().map(|kind| kind.1).collect())
 }
 
-/// About `most` blocks, of each kind at least one, and for how many of those looked at each stands.
+/// About `most` blocks, of each kind at least one, and for how many of those looked at each stands. They lie at no regular
+/// distance, as what they touch might come again after some blocks.
 pub(super) fn standing(kinds: &[AlikeBlocks], most: usize) -> Vec<Standing> {
     let all: usize = kinds.iter().map(|kind| kind.blocks.len()).sum();
     let of_kind = |kind: &AlikeBlocks| {
         let number = kind.blocks.len();
         let some = ((2 * most * number + all) / (2 * all)).clamp(1, number);
         let each = number as f64 / some as f64;
-        (0..some).map(|i| (kind.blocks[(2 * i + 1) * number / (2 * some)], each)).collect::<Vec<_>>()
+        let of_part = move |i: usize| {
+            let [from, next] = [i, i + 1].map(|i| i * number / some);
+            let offset = spread((next - from) as u64, i as u64 + 1);
+            (kind.blocks[from + usize::try_from(offset).expect("it is below a number of blocks")], each)
+        };
+        (0..some).map(of_part).collect::<Vec<_>>()
     };
     kinds.iter().flat_map(of_kind).collect()
 }
