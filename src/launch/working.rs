@@ -7,7 +7,7 @@ use super::geometry::Launch;
 use super::program::Program;
 use super::wave::BlockBox;
 use crate::effort::spend_on;
-use crate::expr::{Cond, Coord, PartedCond};
+use crate::expr::{Cond, Coord, Form, PartedCond, Term};
 use crate::kernel::Kernel;
 use crate::quantity::Share;
 use crate::random::spread;
@@ -331,22 +331,66 @@ impl Search<'_> {
         self.with_work(parts[0], lower) + self.with_work(parts[1], upper)
     }
 
-    /// Whether all conditions hold in every block of a box, or nothing can be done in any.
+    /// Whether every block of a box may have work, or none.
     fn decided(&self, blocks: &BlockBox) -> Option<bool> {
         let within = |coord| self.within(coord, blocks);
-        let (mut may, mut all) = (false, true);
+        let mut may = false;
         for both in &self.conditions {
-            let mut these_may = true;
-            for held in both.iter().flatten().map(|c| c.decided(&within)) {
-                these_may &= held != Some(false);
-                all &= held == Some(true);
+            let mut here = Some(true);
+            for cond in both.iter().flatten() {
+                match cond.decided(&within) {
+                    Some(true) => {}
+                    Some(false) => {
+                        here = Some(false);
+                        break;
+                    }
+                    None => here = here.filter(|_| self.may_in_each(cond.cond, blocks)),
+                }
             }
-            may |= these_may;
-            if may && !all {
-                return None;
+            match here {
+                Some(true) => return Some(true),
+                Some(false) => {}
+                None => may = true,
             }
         }
-        Some(may)
+        if may { None } else { Some(false) }
+    }
+
+    /// Whether a condition may hold in each block of a box: at its border, where it holds for some threads of each.
+    fn may_in_each(&self, cond: &Cond<i64>, blocks: &BlockBox) -> bool {
+        match cond {
+            Cond::Const(held) => *held,
+            Cond::NonNegative(form) => self.ends_in_each(form, blocks).is_some_and(|(_, high)| high >= 0),
+            Cond::Zero(form) => {
+                self.ends_in_each(form, blocks).is_some_and(|(low, high)| low <= 0 && high >= 0)
+            }
+            Cond::All(parts) => parts.iter().all(|part| self.may_in_each(part, blocks)),
+            Cond::Any(parts) => parts.iter().any(|part| self.may_in_each(part, blocks)),
+        }
+    }
+
+    /// What the least value of an affine form is at most, and its greatest at least, in each block of a box.
+    fn ends_in_each(&self, form: &Form<i64>, blocks: &BlockBox) -> Option<(i64, i64)> {
+        let last = BlockIndex::along(|d| blocks.to[d] - 1);
+        let (mut low, mut high) = (*form.constant(), *form.constant());
+        for (term, factor) in form.terms() {
+            let (to_low, to_high) = match term {
+                Term::Coord(Coord::ThreadIdx(d)) => {
+                    // The last block may have the fewest threads with work.
+                    let reach = factor.checked_mul(self.last_thread(d.index(), &BlockBox::one(last)))?;
+                    (reach.min(0), reach.max(0))
+                }
+                Term::Coord(Coord::BlockIdx(d)) => {
+                    let ends = [blocks.from[d.index()], last[d.index()]];
+                    let [one, other] = [factor.checked_mul(ends[0])?, factor.checked_mul(ends[1])?];
+                    (one.max(other), one.min(other))
+                }
+                _ => return None,
+            };
+            low = low.checked_add(to_low)?;
+            high = high.checked_add(to_high)?;
+        }
+        Some((low, high))
     }
 
     /// Whether all conditions hold in every block of a box.
@@ -439,13 +483,45 @@ mod tests {
                 let found = Working::new(&kernel, &launch, &program);
                 let Some(search) = &found.search else { continue };
                 let is_counted = search.count(found.blocks, &mut { MOST_DECISIONS }).is_some();
-                let sample = found.sample(if is_counted { i64::MAX } else { MOST_BLOCKS }, 0);
+                let sample = match is_counted {
+                    true => found.sample(i64::MAX, 0),
+                    false if search.may_repeat() => found.runs(MOST_IN_RUNS),
+                    false => found.sample(MOST_BLOCKS, 0),
+                };
+                assert!(!found.share_is_sampled() || !is_counted, "{guard} {block:?}");
                 if sample.len() > 20_000 {
                     continue;
                 }
                 let with_work = sample.iter().filter(|b| found.works(**b)).count();
                 let share = with_work.max(1) as f64 / sample.len() as f64;
                 assert_eq!(found.share().get().to_bits(), share.to_bits(), "{guard} {block:?}");
+            }
+        }
+    }
+
+    /// All blocks at the border of a large domain have work, which is not found block by block.
+    #[test]
+    fn borders_are_decided_at_once() {
+        let [width, height] = [100_000, 30_000];
+        for border in [1, 4, 40] {
+            for block in [[32, 8, 1], [10, 10, 1], [33, 7, 1], [64, 1, 1]] {
+                let text = format!(
+                    "wavecast: 1\nkernel: k\nfields: {{a: {{dtype: f64, size: 1000000}}}}\n\
+                     domain: {{x: {width}, y: {height}}}\nloads: ['a[x]']\n\
+                     guard: 'x >= {border} && x < {width} - {border} && y >= {border} && y < {height} - {border}'\n"
+                );
+                let kernel = load("k", &text, &Default::default()).unwrap().kernels.remove(0);
+                let candidate = Candidate::new(block, [1; 3]).unwrap();
+                let launch = Launch::new(&kernel, candidate).unwrap();
+                let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
+                let found = Working::new(&kernel, &launch, &program);
+                let mut left = MOST_DECISIONS;
+                let counted = found.search.as_ref().unwrap().count(found.blocks, &mut left).unwrap();
+                // From the block with the first such place to the one with the last.
+                let along = |extent: i64, size: i64| (extent - border - 1) / size - border / size + 1;
+                let expected = along(width, block[0]) * along(height, block[1]);
+                assert_eq!(counted, expected, "{border} {block:?}");
+                assert!(left > MOST_DECISIONS - 100, "{border} {block:?}: {left}");
             }
         }
     }
