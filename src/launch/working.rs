@@ -483,10 +483,12 @@ mod tests {
                 let found = Working::new(&kernel, &launch, &program);
                 let Some(search) = &found.search else { continue };
                 let is_counted = search.count(found.blocks, &mut { MOST_DECISIONS }).is_some();
-                let sample = match is_counted {
-                    true => found.sample(i64::MAX, 0),
-                    false if search.may_repeat() => found.runs(MOST_IN_RUNS),
-                    false => found.sample(MOST_BLOCKS, 0),
+                let sample = if is_counted {
+                    found.sample(i64::MAX, 0)
+                } else if search.may_repeat() {
+                    found.runs(MOST_IN_RUNS)
+                } else {
+                    found.sample(MOST_BLOCKS, 0)
                 };
                 assert!(!found.share_is_sampled() || !is_counted, "{guard} {block:?}");
                 if sample.len() > 20_000 {
