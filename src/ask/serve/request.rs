@@ -180,7 +180,7 @@ impl RequestLine {
         read.map_err(|e| {
             let object: Option<BTreeMap<String, Box<RawValue>>> = serde_json::from_str(text).ok();
             let id = object.and_then(|mut o| o.remove("id")).map(Id::new).unwrap_or_default();
-            (id, not_a_request(&e, serde_json::from_str::<IgnoredAny>(text).is_ok()))
+            (id, not_a_request(&e, text))
         })
     }
 }
@@ -190,11 +190,7 @@ impl RequestOptions {
     pub fn read(text: &str) -> Result<Self, ErrorDocument> {
         let mut reader = serde_json::Deserializer::from_str(text);
         let read = object(&mut reader).and_then(|options| reader.end().map(|()| options));
-        // What is no JSON ends where that does, and not at a key that no request has.
-        read.map_err(|error| match serde_json::from_str::<IgnoredAny>(text) {
-            Ok(_) => not_a_request(&error, true),
-            Err(error) => not_a_request(&error, false),
-        })
+        read.map_err(|e| not_a_request(&e, text))
     }
 }
 
@@ -213,7 +209,10 @@ fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RequestOptions, 
     deserializer.deserialize_map(Named)
 }
 
-fn not_a_request(error: &serde_json::Error, is_json: bool) -> ErrorDocument {
+/// What is wrong with a text. What is no JSON at all is told where that ends, and not of a key that no request has.
+fn not_a_request(error: &serde_json::Error, text: &str) -> ErrorDocument {
+    let broken = serde_json::from_str::<IgnoredAny>(text).err();
+    let (is_json, error) = (broken.is_none(), broken.as_ref().unwrap_or(error));
     let text = error.to_string();
     // The line is the request's own: 1. What stands there is said by the column.
     let message = text.rsplit_once(" at line ").map_or(text.as_str(), |(message, _)| message);
@@ -312,4 +311,26 @@ fn one_of<T: Copy>(option: &str, word: Option<&str>, known: &[(&str, T)]) -> Res
     let words = || known.iter().map(|k| k.0).collect::<Vec<_>>().join(" or ");
     let found = known.iter().find(|k| k.0 == word).map(|k| k.1);
     found.ok_or_else(|| wrong(option, word, &words()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_json_is_told_where_it_ends() {
+        for (text, begins, column) in [
+            (r#"{"method": "predict"}"#, "this is no request: unknown field `method`", 9),
+            (r#"{"method": "predict", "dev"#, "this is not JSON: EOF", 26),
+            (r#"{"op" "predict"}"#, "this is not JSON: expected `:`", 7),
+            (r#"["predict"]"#, "this is no request: expected an object", 1),
+        ] {
+            let (_, document) = RequestLine::read(text).unwrap_err();
+            let error = &document.errors[0];
+            assert!(error.message.starts_with(begins), "{text}: {}", error.message);
+            assert_eq!(error.column, Some(column), "{text}");
+        }
+        let document = RequestOptions::read(r#"{"device": 3, "x"#).unwrap_err();
+        assert!(document.errors[0].message.starts_with("this is not JSON"), "{}", document.errors[0].message);
+    }
 }
