@@ -43,7 +43,8 @@ impl Quasi {
         let shape = Shape { ranges: Ranges::new(&piece.ranges)?, address, bounds };
         let mut all = Self { shape, quotients };
         all.join();
-        all.settled()
+        all.settle()?;
+        Some(all)
     }
 
     /// Makes one variable of those that continue each other wherever they occur.
@@ -60,23 +61,22 @@ impl Quasi {
         join(ranges, &mut sums);
     }
 
-    /// The same with quotients that are affine here as a part of the address or of a bound.
-    fn settled(mut self) -> Option<Self> {
-        let Self { shape: Shape { ranges, address, bounds }, quotients } = &mut self;
-        let mut kept = 0;
-        for at in 0..quotients.len() {
-            let mut quotient = quotients[at];
+    /// Makes quotients that are affine here a part of the address or of a bound. It is nothing where one is too large.
+    fn settle(&mut self) -> Option<()> {
+        let Self { shape: Shape { ranges, address, bounds }, quotients } = self;
+        let mut fit = Some(());
+        quotients.retain_mut(|quotient| {
             let whole = match quotient.part_of {
                 Whole::Address => &mut *address,
                 Whole::Bound(number) => bounds[number].sum_mut(),
             };
-            if !quotient.settle(ranges, whole)? {
-                quotients[kept] = quotient;
-                kept += 1;
+            let settled = fit.and_then(|()| quotient.settle(ranges, whole));
+            if settled.is_none() {
+                fit = None;
             }
-        }
-        quotients.truncate(kept);
-        Some(self)
+            settled == Some(false)
+        });
+        fit
     }
 
     fn quotients_along(&self, variable: usize) -> impl Iterator<Item = &Quotient> {
@@ -100,10 +100,18 @@ impl Quasi {
         ranges: &Ranges,
     ) -> Option<Self> {
         let put = |sum: Sum| sum.put(variable, step, first, more);
-        let quotients = self.quotients.iter().map(|q| Some(Quotient { of: put(q.of)?, ..*q }));
-        let bounds = self.shape.bounds.iter().map(|bound| bound.with(put)).collect::<Option<_>>()?;
-        let shape = Shape { ranges: *ranges, address: put(self.shape.address)?, bounds };
-        Self { shape, quotients: quotients.collect::<Option<_>>()? }.settled()
+        let mut quotients = Vec::with_capacity(self.quotients.len());
+        for quotient in &self.quotients {
+            quotients.push(Quotient { of: put(quotient.of)?, ..*quotient });
+        }
+        let mut bounds = Vec::with_capacity(self.shape.bounds.len());
+        for bound in &self.shape.bounds {
+            bounds.push(bound.with(put)?);
+        }
+        let address = put(self.shape.address)?;
+        let mut all = Self { shape: Shape { ranges: *ranges, address, bounds }, quotients };
+        all.settle()?;
+        Some(all)
     }
 
     /// Boxes in which a variable is parted at multiples of a period, if no quotient then depends on it.
@@ -111,12 +119,12 @@ impl Quasi {
         if self.shape.bounds.iter().any(|bound| bound.sum().factors[variable] != 0) {
             return None;
         }
-        let found = self.parted(variable, period)?;
-        let is_free = |(part, place): &(Self, Option<usize>)| {
-            [Some(variable), *place].into_iter().flatten().all(|v| part.quotients_along(v).next().is_none())
-        };
-        let all = !found.is_empty() && found.iter().all(is_free);
-        all.then(|| found.into_iter().map(|(part, _)| part).collect())
+        let (found, place) = self.parted(variable, period)?;
+        let is_free = |part: &Self, variable| part.quotients_along(variable).next().is_none();
+        let all = !found.is_empty()
+            && found.iter().all(|part| is_free(part, variable))
+            && place.is_none_or(|place| is_free(&found[0], place));
+        all.then_some(found)
     }
 
     /// The same where bounds have quotients by numbers that divide each other, as those of a place in a row of an array
@@ -138,33 +146,35 @@ impl Quasi {
             return None;
         }
         // Each quotient changes somewhere in the range, so that each part is less than all.
-        let found = self.parted(variable, period)?;
-        (!found.is_empty()).then(|| found.into_iter().map(|(part, _)| part).collect())
+        let (found, _) = self.parted(variable, period)?;
+        (!found.is_empty()).then_some(found)
     }
 
     /// Boxes in which a variable is parted at multiples of a period: what lies before and behind whole periods, and these,
-    /// with a variable for the place in a period.
-    fn parted(&self, variable: usize, period: i64) -> Option<Vec<(Self, Option<usize>)>> {
+    /// with a variable for the place in a period. Where there are whole periods, they come first, and that is the number of
+    /// their new variable.
+    fn parted(&self, variable: usize, period: i64) -> Option<(Vec<Self>, Option<usize>)> {
         let (from, to) = self.shape.ranges.as_slice()[variable];
         let begin = self.begin(variable, period)?;
         let first = from.checked_add(begin.checked_sub(from)?.rem_euclid(period))?;
         let periods = to.checked_add(1)?.checked_sub(first)?.div_euclid(period).max(0);
         let last = first.checked_add(periods.checked_mul(period)?)?;
-        let mut found = Vec::with_capacity(3);
+        let (mut found, mut digit) = (Vec::with_capacity(3), None);
         if periods > 0 {
             let ranges = self.shape.ranges.with(variable, (0, periods - 1));
             let (ranges, place) = ranges.and((0, period - 1))?;
-            let whole = self.put(variable, [period, first], Some(place), &ranges)?;
-            found.push((whole, Some(place)));
+            found.push(self.put(variable, [period, first], Some(place), &ranges)?);
+            digit = Some(place);
         }
         for rest in [(from, to.min(first.checked_sub(1)?)), (last.max(from), to)] {
             if rest.0 <= rest.1 && (periods > 0 || rest != (from, to)) {
                 let mut part = self.clone();
-                part.shape.ranges = self.shape.ranges.with(variable, rest);
-                found.push((part.settled()?, None));
+                part.shape.ranges.as_mut_slice()[variable] = rest;
+                part.settle()?;
+                found.push(part);
             }
         }
-        Some(found)
+        Some((found, digit))
     }
 
     /// A value of a variable at which a period begins, by the quotient with the largest divisor.

@@ -267,10 +267,12 @@ pub(super) fn combined(of: &Inputs<'_>, fit: &TimeFit) -> Time {
     let join = |imbalance: f64| {
         let waves = of.waves(imbalance) / of.waves(1.0);
         let busy = busy.map(|time| time * imbalance);
-        let of_sm = of_sm(&busy, waves);
+        let together = norm(&busy, fit.core_norm.value);
+        // Where nothing waits, that is all.
+        let of_sm = if waits > Seconds::ZERO { of_sm(&busy, waves) } else { together };
         // One block after the other takes a place on an SM: none is through before its own work is done and what it
         // loads has come, whatever other blocks do in the meantime.
-        let block = norm(&busy, fit.core_norm.value) * (1.0 / blocks_per_sm) + way(of, fit) * (waves * ways);
+        let block = together * (1.0 / blocks_per_sm) + way(of, fit) * (waves * ways);
         let all = |of_sm| norm(&[of_sm, memory, terms.fetch * imbalance], joined);
         let hidden = all(of_sm);
         let shown = if block > of_sm { all(block) - hidden } else { Seconds::ZERO };

@@ -10,7 +10,7 @@ use super::repeated;
 use super::running::ThreadParts;
 use super::strata::{Behaviour, Deciding, Looked, Pair};
 use super::tally::WarpTally;
-use super::warp::RunningWarp;
+use super::warp::{RunningWarp, WarpLanes};
 use super::warps::{self, WarpClass};
 use crate::effort::left;
 use crate::expr::Coord;
@@ -23,11 +23,12 @@ use crate::space::{Block, BlockIndex, Thread};
 const MOST_KEPT: usize = 1 << 12;
 
 /// Lanes of the warps of a block.
-fn warps_of(block: Block, warp: usize) -> Vec<Vec<Thread>> {
+fn warps_of(block: Block, warp: usize) -> Vec<WarpLanes> {
     let classes = warps::classes(block, warp, &[]);
-    let of = |c: &WarpClass| -> Vec<Vec<Thread>> {
+    let of = |c: &WarpClass| -> Vec<WarpLanes> {
         let around = c.arrangement.lanes();
-        let lanes = |f: &Thread| around.iter().map(|l| Thread::along(|d| f[d] + l[d])).collect();
+        let lanes =
+            |f: &Thread| WarpLanes::new(around.iter().map(|l| Thread::along(|d| f[d] + l[d])).collect());
         c.firsts.iter().map(lanes).collect()
     };
     classes.iter().flat_map(of).collect()
@@ -58,7 +59,7 @@ pub(super) struct Warps<'w> {
     pub(super) steps: &'w [Step],
     blocks: &'w [Standing],
     /// Lanes of the warps of a block.
-    pub(super) lanes: Vec<Vec<Thread>>,
+    pub(super) lanes: Vec<WarpLanes>,
     /// What threads contribute to forms is the same in all blocks, and kept if it is not too much.
     thread_parts: Vec<ThreadParts>,
     is_kept: bool,
@@ -234,7 +235,7 @@ impl<'w> Warps<'w> {
     pub(super) fn lanes_at_most(&self, steps: &[Step]) -> Vec<usize> {
         let fields = self.program.instructions.iter().map(|i| usize::from(i.field.0) + 1).max().unwrap_or(0);
         let mut of_fields = vec![0; fields];
-        self.add_lanes(steps, self.lanes.first().map_or(0, Vec::len), &mut of_fields);
+        self.add_lanes(steps, self.lanes.first().map_or(0, |lanes| lanes.threads.len()), &mut of_fields);
         of_fields
     }
 

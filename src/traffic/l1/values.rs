@@ -111,7 +111,7 @@ fn term(term: &Term<i64>, warp: &impl WarpValues, asked: u64, into: &mut LaneVec
 }
 
 /// The lanes whose values pass a test.
-pub fn mask_of(values: &LaneVector, test: impl Fn(i64) -> bool) -> u64 {
+pub fn mask_of(values: &[i64], test: impl Fn(i64) -> bool) -> u64 {
     values.iter().enumerate().fold(0, |mask, (lane, value)| mask | u64::from(test(*value)) << lane)
 }
 

@@ -28,6 +28,21 @@ pub(super) const STEPS_OF_PART: u64 = 2;
 /// Steps for an access in which no lane takes part.
 const STEPS_OF_ACCESS: u64 = 6;
 
+/// The threads in the lanes of a warp, which are the same in all blocks.
+pub(super) struct WarpLanes {
+    pub(super) threads: Vec<Thread>,
+    /// Their places along x, y, z by lane.
+    along: [LaneVector; 3],
+}
+
+impl WarpLanes {
+    pub(super) fn new(mut threads: Vec<Thread>) -> Self {
+        threads.truncate(MOST_LANES);
+        let along = |d: usize| std::array::from_fn(|lane| threads.get(lane).map_or(0, |thread| thread[d]));
+        Self { along: [along(0), along(1), along(2)], threads }
+    }
+}
+
 /// One warp as it runs.
 pub(super) struct RunningWarp<'a> {
     pub(super) program: &'a Program<i64>,
@@ -39,7 +54,7 @@ pub(super) struct RunningWarp<'a> {
     guarded: Vec<u64>,
     inside: Vec<u64>,
     /// Threads along x, y, z by lane.
-    pub(super) threads: [LaneVector; 3],
+    pub(super) threads: &'a [LaneVector; 3],
     pub(super) loops: Vec<Option<RunningLoop>>,
     /// The condition of an access that was looked at last in this iteration, the lanes in which that was asked, and those
     /// in which it holds.
@@ -55,11 +70,9 @@ impl<'a> RunningWarp<'a> {
         launch: &Launch,
         (program, prepared): (&'a Program<i64>, &'a Prepared<'a>),
         block: BlockIndex,
-        lanes: &'a [Thread],
+        WarpLanes { threads, along }: &'a WarpLanes,
         thread_parts: &'a mut ThreadParts,
     ) -> Self {
-        let lanes = &lanes[..lanes.len().min(MOST_LANES)];
-        let along = |d: usize| std::array::from_fn(|lane| lanes.get(lane).map_or(0, |thread| thread[d]));
         if thread_parts.is_empty() {
             thread_parts.resize_with(prepared.gains, || None);
         }
@@ -67,11 +80,11 @@ impl<'a> RunningWarp<'a> {
             program,
             prepared,
             block,
-            lanes,
+            lanes: threads,
             thread_parts,
-            threads: [along(0), along(1), along(2)],
-            guarded: Vec::new(),
-            inside: Vec::new(),
+            threads: along,
+            guarded: Vec::with_capacity(program.items.len()),
+            inside: Vec::with_capacity(program.items.len()),
             loops: vec![None; program.loops.len()],
             last_held: None,
             place: Inside::new(kernel, launch, program),
@@ -198,7 +211,7 @@ impl<'a> RunningWarp<'a> {
         }
         let lanes = self.lanes.len();
         for (threads, &stride) in self.threads.iter().zip(affine.thread.iter()).filter(|(_, s)| **s != 0) {
-            for (value, thread) in values[..lanes].iter_mut().zip(threads) {
+            for (value, thread) in values[..lanes].iter_mut().zip(threads.iter()) {
                 *value += thread * stride;
             }
         }
@@ -207,18 +220,42 @@ impl<'a> RunningWarp<'a> {
         Some(ThreadPart { values, low, high, met: Vec::new() })
     }
 
-    /// The values of a form in some lanes.
+    /// The values of a form in some lanes; in others anything.
     pub(super) fn all_values(&mut self, form: &PreparedForm, asked: u64) -> Result<LaneVector, NotRun> {
-        if let Some((part, by)) = self.part(form) {
-            return Ok(part.values.map(|value| value + by));
-        }
         let mut all = [0; MOST_LANES];
-        if values::form(form.form, self, asked, &mut all).is_none() {
-            for lane in lanes_of(asked) {
-                all[lane] = self.evaluate(form.form, lane)?;
-            }
+        let lanes = self.lanes.len();
+        if let Some((part, by)) = self.part(form) {
+            all[..lanes].iter_mut().zip(&part.values).for_each(|(all, value)| *all = value + by);
+        } else {
+            self.each_value(form, asked, &mut all)?;
         }
         Ok(all)
+    }
+
+    /// The same of a form whose gains from threads are not kept.
+    fn each_value(&self, form: &PreparedForm, asked: u64, into: &mut LaneVector) -> Result<(), NotRun> {
+        if values::form(form.form, self, asked, into).is_none() {
+            for lane in lanes_of(asked) {
+                into[lane] = self.evaluate(form.form, lane)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The lanes of `asked` in which the value of a form passes a test.
+    fn where_value(
+        &mut self,
+        form: &PreparedForm,
+        asked: u64,
+        test: impl Fn(i64) -> bool,
+    ) -> Result<u64, NotRun> {
+        let lanes = self.lanes.len();
+        if let Some((part, by)) = self.part(form) {
+            return Ok(mask_of(&part.values[..lanes], |value| test(value + by)) & asked);
+        }
+        let mut all = [0; MOST_LANES];
+        self.each_value(form, asked, &mut all)?;
+        Ok(mask_of(&all[..lanes], test) & asked)
     }
 
     /// The lanes of `asked` in which a condition holds.
@@ -255,7 +292,7 @@ impl<'a> RunningWarp<'a> {
                         return Ok(0);
                     }
                 }
-                Ok(mask_of(&self.all_values(form, asked)?, |value| value >= 0) & asked)
+                self.where_value(form, asked, |value| value >= 0)
             }
             CondParts::Zero(form) => {
                 if let Some((part, by)) = self.part(form)
@@ -263,7 +300,7 @@ impl<'a> RunningWarp<'a> {
                 {
                     return Ok(0);
                 }
-                Ok(mask_of(&self.all_values(form, asked)?, |value| value == 0) & asked)
+                self.where_value(form, asked, |value| value == 0)
             }
             CondParts::All(parts) => parts.iter().try_fold(asked, |mask, p| Ok(mask & self.held(p, asked)?)),
             CondParts::Any(parts) => parts.iter().try_fold(0, |mask, p| Ok(mask | self.held(p, asked)?)),
@@ -331,7 +368,8 @@ impl<'a> RunningWarp<'a> {
                 }
                 part.met.swap_remove(place);
             }
-            let addresses = part.values.map(address);
+            let mut addresses = [0; MOST_LANES];
+            addresses.iter_mut().zip(&part.values[..lanes]).for_each(|(to, &value)| *to = address(value));
             let lanes = Lanes { addresses: &addresses[..lanes], active };
             if let Some((met, _)) = tally.access(program, position, lanes, weight) {
                 if part.met.len() >= MOST_MET {
@@ -406,7 +444,7 @@ mod tests {
         let prepared = Prepared::new(&program);
         let (mut kept, mut by_lane) = (0, 0);
         for row in 0..4 {
-            let lanes: Vec<Thread> = (0..32).map(|x| Thread::from([x, row, 0])).collect();
+            let lanes = WarpLanes::new((0..32).map(|x| Thread::from([x, row, 0])).collect());
             let mut parts = ThreadParts::new();
             for block in [[0, 0, 0], [1, 1, 0], [16, 7, 0], [127, 1023, 0]] {
                 let mut warp = RunningWarp::new(
@@ -426,7 +464,7 @@ mod tests {
                     for (_, form) in &prepared.accesses {
                         *(if warp.part(form).is_some() { &mut kept } else { &mut by_lane }) += 1;
                         let all = warp.all_values(form, warp.everyone()).unwrap();
-                        for (lane, value) in all[..lanes.len()].iter().enumerate() {
+                        for (lane, value) in all[..lanes.threads.len()].iter().enumerate() {
                             assert_eq!(
                                 *value,
                                 warp.evaluate(form.form, lane).unwrap(),
