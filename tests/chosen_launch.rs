@@ -153,3 +153,29 @@ fn requests_choose_variants_and_folds_as_the_command_line_does() {
     let block = ask("predict", &folded("[[4]]"), json!({"block": 256}));
     assert_eq!(fold(&block["result"]["result"]), &json!([4, 1, 1]));
 }
+
+/// A number of registers that is given takes the place of that of the document, and what is said of PTX is refused.
+#[test]
+fn registers_of_a_document_can_be_given_and_what_is_for_ptx_cannot() {
+    let star = ["predict", "kernels/star3d25.yaml", "-d", "a100", "--block", "256"];
+    let of = |more: &[&str]| answer(&[&star[..], more].concat(), "")["result"].clone();
+    let (own, given) = (of(&[]), of(&["--registers", "128"]));
+    assert_eq!((&own["config"]["registers"], &given["config"]["registers"]), (&json!(32), &json!(128)));
+    assert_eq!(
+        [number(&own, "occupancy.blocks_per_sm"), number(&given, "occupancy.blocks_per_sm")],
+        [8.0, 2.0]
+    );
+    // It is no assumption any more.
+    let copy = folded("[[1]]").replace(", registers: 16", "");
+    let warned = |more: &[&str]| {
+        let found = answer(&[&["predict", "-", "-d", "a100", "--block", "64"], more].concat(), &copy);
+        found.to_string().contains("registers-assumed")
+    };
+    assert!(warned(&[]) && !warned(&["--registers", "16"]));
+    for (option, value) in [("--trips", "5=3"), ("--entry", "k"), ("--arg", "0=1"), ("--grid", "4")] {
+        let refused = wavecast(&[&star[..], &[option, value]].concat(), "");
+        assert_eq!(refused.status.code(), Some(2), "{option}");
+        let why = stderr(&refused);
+        assert!(why.contains(&format!("`{option}` is for PTX")) && why.contains("star3d25.yaml"), "{why}");
+    }
+}

@@ -176,3 +176,17 @@ fn a_simulation_takes_no_measurements() {
     let neither = wavecast(&["fit"], "");
     assert!(stderr(&neither).contains("MEASUREMENTS"), "{}", stderr(&neither));
 }
+
+/// The report of a fit is easily taken for the curve file: what is wrong is said.
+#[test]
+fn a_report_is_no_curve_file() {
+    let (rows, report) = (made("report"), path("report.json"));
+    let written =
+        wavecast(&["fit", rows.to_str().unwrap(), "--bootstrap", "0", "-o", report.to_str().unwrap()], "");
+    assert_eq!(written.status.code(), Some(0), "{}", stderr(&written));
+    let predict = ["predict", "kernels/star3d25.yaml", "-d", "v100", "--curves", report.to_str().unwrap()];
+    let refused = wavecast(&predict, "");
+    let why = stderr(&refused);
+    assert!(!refused.status.success() && why.contains("an answer of Wavecast (`wavecast/fit/1`)"), "{why}");
+    assert!(why.contains("-o x.yaml"), "{why}");
+}

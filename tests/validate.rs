@@ -116,3 +116,18 @@ fn what_cannot_be_resolved_is_said() {
     assert_eq!(nothing.status.code(), Some(1));
     assert!(stdout(&nothing).contains("threads_per_block 2048 > 1024"), "{}", stdout(&nothing));
 }
+
+/// What rows say themselves goes before what is given; that is told.
+#[test]
+fn a_device_given_beside_a_column_of_devices_is_told_to_change_nothing() {
+    let said = |device: &str| validation(&[MEASURED, "-d", device], "")["warnings"].clone();
+    let warnings = said("a100");
+    assert_eq!(warnings[0]["code"], "no-effect", "{warnings}");
+    assert!(warnings[0]["message"].as_str().unwrap().contains("`device`"), "{warnings}");
+    assert_eq!(said("v100"), serde_json::json!([]));
+    let rows = "kernel,block,clock,time [us]\nstar3d7,32x8x1,1.2GHz,5000\nstar3d7,64x8x1,1.2GHz,5000\n";
+    let path = file("clocks.csv", rows);
+    let of = |clock: &str| validation(&[path.to_str().unwrap(), "-d", "v100", "--clock", clock], "");
+    assert!(of("1.3GHz")["warnings"][0]["message"].as_str().unwrap().contains("`clock`"));
+    assert_eq!(of("1.2GHz")["warnings"], serde_json::json!([]));
+}

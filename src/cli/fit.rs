@@ -16,7 +16,7 @@ use super::files;
 use super::fit_sets::{self, SetFit};
 use super::input::load_device_at;
 use super::library::Resolver;
-use super::measured::MeasuredArguments;
+use super::measured::{MeasuredArguments, given_in_vain};
 use super::model::ModelArguments;
 use super::output::{Format, OutputArguments, extension, unknown_extension};
 use super::progress::{self, Progress};
@@ -141,7 +141,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
         Failure::message("no-fit", why.to_string(), Some(help)).for_json(json)
     })?;
     let inherit = arguments.inherit.as_deref().map(shipped).transpose()?;
-    let document = fit_document(&groups, &fitting, request.simulated, Vec::new());
+    let warnings = given_in_vain(&arguments.model, &groups);
+    let document = fit_document(&groups, &fitting, request.simulated, warnings);
     for path in &arguments.output {
         write(path, &document, &fitting, inherit.as_ref())?;
     }

@@ -107,8 +107,9 @@ pub(super) struct ReadingArguments {
     /// For PTX: an address in the place of one that could not be read, as in '44: x[4*i0 + threadIdx.x]' (repeatable)
     #[arg(long, value_name = "LINE: ADDRESS")]
     pub assume: Vec<String>,
-    /// For PTX, also where a document names it: registers of a thread. A number; `ptxas`: what NVIDIA's assembler makes
-    /// of it; or `counted` in the PTX. By default `ptxas` where it is found (`WAVECAST_PTXAS`, PATH), otherwise `counted`
+    /// Registers of a thread: a number. For PTX, also where a document names it, `ptxas`: what NVIDIA's assembler makes of
+    /// it; or `counted` in the PTX. By default what a document says, and for PTX `ptxas` where it is found
+    /// (`WAVECAST_PTXAS`, PATH), otherwise `counted`
     #[arg(long, value_name = "N", value_parser = parse_registers)]
     pub registers: Option<Registers>,
 }
@@ -143,6 +144,23 @@ impl ReadingArguments {
             assume: self.assume.clone(),
             ..Given::default()
         }
+    }
+
+    /// Refuses what is said of PTX where a path is a document, unless another path is PTX.
+    fn refuse_for_document(&self, path: &str, all: &[String]) -> Result<(), Failure> {
+        let Self { entry, arg, grid, trips, branch, assume, registers: _ } = self;
+        let given = [
+            ("--entry", entry.is_some()),
+            ("--arg", !arg.is_empty()),
+            ("--grid", grid.is_some()),
+            ("--trips", !trips.is_empty()),
+            ("--branch", !branch.is_empty()),
+            ("--assume", !assume.is_empty()),
+        ];
+        let first = given.iter().find(|(_, given)| *given);
+        let Some((option, _)) = first.filter(|_| !all.iter().any(|path| is_ptx(path))) else { return Ok(()) };
+        let message = format!("`{option}` is for PTX, and {path} is a kernel document");
+        Err(Failure::message("usage", message, Some("leave it out: a document says such things itself")))
     }
 
     /// Where the registers of entries come from, which an assembler is asked for a device if there is one.
@@ -229,6 +247,7 @@ impl KernelFiles {
             let variants = self.reading.variant.clone();
             KernelSource { options, variants, blocks, ..KernelSource::of_ptx(name, text, ptx) }
         } else {
+            self.ptx.given.refuse_for_document(path, &self.kernels)?;
             KernelSource { blocks, ..self.reading.source(path)? }
         })
     }
@@ -241,12 +260,20 @@ impl KernelFiles {
         asked: &[Block],
     ) -> Result<KernelsRead, Failure> {
         let source = KernelSource { registers: self.ptx.given.registers(device), ..source };
-        match source.clone().read() {
+        let mut read = match source.clone().read() {
             Err(fault) if !asked.is_empty() && fault.diagnostics.iter().any(|d| d.code == "ptx-block") => {
-                Ok(KernelSource { blocks: asked.to_vec(), ..source }.read()?)
+                KernelSource { blocks: asked.to_vec(), ..source }.read()
             }
-            read => Ok(read?),
+            read => read,
+        }?;
+        if let Some(Registers::Given(registers)) = self.ptx.given.registers {
+            // Of code it was said when that was read.
+            read.kernels_mut()
+                .iter_mut()
+                .filter(|kernel| kernel.code.is_none())
+                .for_each(|kernel| kernel.set_registers(registers.into()));
         }
+        Ok(read)
     }
 
     /// What a question about the kernels of each file is answered with, or all that is wrong with any of them. `devices`

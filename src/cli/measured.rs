@@ -10,6 +10,7 @@ use super::library::{LibraryArguments, Resolver};
 use super::model::ModelArguments;
 use crate::measure::measurements::{Measurements, read};
 use crate::measure::{Half, MeasuredGroup, halve, join};
+use crate::report::Warning;
 use crate::text::Fault;
 
 /// Measurements, and which of them.
@@ -64,6 +65,28 @@ impl MeasuredArguments {
         }
         if faults.is_empty() { Ok(groups) } else { Err(Failure::faults(faults, json)) }
     }
+}
+
+/// What was given in vain: what rows say themselves goes before.
+pub(super) fn given_in_vain(model: &ModelArguments, groups: &[MeasuredGroup]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let mut warn = |option: &str, value: &str, column: &str| {
+        let message = format!("{option} {value} changes nothing: the measurements have a column `{column}`");
+        warnings.push(Warning { code: "no-effect", message, place: Some(option.to_owned()) });
+    };
+    if let Ok(Some(device)) = model.only_device() {
+        let same = crate::device::find(device, &[]).ok();
+        let same = |group: &MeasuredGroup| same.as_ref().is_some_and(|same| same.id() == group.device.id());
+        if groups.iter().all(|group| group.subject.device.is_some()) && !groups.iter().all(same) {
+            warn("-d", device, "device");
+        }
+    }
+    if let Some(clock) = model.clock
+        && groups.iter().all(|group| group.subject.clock.is_some_and(|of_rows| of_rows != clock))
+    {
+        warn("--clock", &clock.to_string(), "clock");
+    }
+    warnings
 }
 
 /// Reads a file of measurements.

@@ -44,8 +44,8 @@ impl RegisterArguments {
             return Ok(());
         }
         for kernel in kernels.kernels_mut() {
-            kernel.launch.registers = rules(kernel, shapes, device)?;
-            kernel.warnings.retain(|w| w.code != "registers-assumed");
+            let rules = rules(kernel, shapes, device)?;
+            kernel.set_register_rules(rules);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::Outcome;
 use super::answers::show_one;
-use super::measured::MeasuredArguments;
+use super::measured::{MeasuredArguments, given_in_vain};
 use super::model::ModelArguments;
 use super::output::OutputArguments;
 use super::progress;
@@ -50,7 +50,8 @@ pub(super) fn run(arguments: &Arguments) -> Outcome {
     let groups = arguments.measured.groups(&arguments.model, json)?;
     let validation = validate(&groups, arguments.least.unwrap_or(20), arguments.worst);
     let model = model(&options, &groups);
-    let document = validation_document(&groups, validation, model, Vec::new());
+    let warnings = given_in_vain(&arguments.model, &groups);
+    let document = validation_document(&groups, validation, model, warnings);
     show_one(&arguments.output, &document)?;
     if arguments.model.verbose {
         progress::say(&format!("{} launches in {:.1?}", document.summary.launches, started.elapsed()));

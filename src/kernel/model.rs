@@ -55,6 +55,17 @@ readable! {
 }
 
 impl Kernel {
+    /// Puts one number of registers in the place of what the document says.
+    pub(crate) fn set_registers(&mut self, value: i64) {
+        self.set_register_rules(vec![RegisterRule { fold: None, threads: None, value }]);
+    }
+
+    /// Puts numbers of registers in the place of what the document says.
+    pub(crate) fn set_register_rules(&mut self, rules: Vec<RegisterRule>) {
+        self.launch.registers = rules;
+        self.warnings.retain(|warning| warning.code != "registers-assumed");
+    }
+
     /// Extents of the domain along x, y, z in work items; 1 where there is no axis.
     pub fn extents(&self) -> Domain {
         let mut extents = [1; 3];

@@ -133,11 +133,29 @@ fn plain(name: &str) -> Option<Column> {
 
 fn unknown(text: &str, name: &str) -> Bad {
     let names = PLAIN.into_iter().chain(MeasuredQuantity::ALL.map(MeasuredQuantity::name));
-    let help = match nearest(name, names) {
-        Some(near) => format!("did you mean `{near}`?"),
-        None => "a parameter of the kernel is `param.NAME`; a column for people is `note.NAME`".to_owned(),
+    let help = match (unit_in_name(name), nearest(name, names)) {
+        (Some(help), _) => help,
+        (None, Some(near)) => format!("did you mean `{near}`?"),
+        (None, None) => {
+            "a parameter of the kernel is `param.NAME`; a column for people is `note.NAME`".to_owned()
+        }
     };
     Bad { code: "unknown-column", message: format!("unknown column `{text}`"), help: Some(help) }
+}
+
+/// What to write where a name ends as many tools end theirs, `time_us` or `time(ms)`.
+fn unit_in_name(name: &str) -> Option<String> {
+    let of = |q: &MeasuredQuantity| {
+        name.strip_prefix(q.name()).filter(|rest| !rest.starts_with(char::is_alphanumeric))
+    };
+    let (quantity, rest) = MeasuredQuantity::ALL.iter().find_map(|q| Some((*q, of(q)?)))?;
+    let name = quantity.name();
+    let unit = rest.trim_matches(|c: char| !c.is_alphanumeric());
+    let unit = if unit == "bytes" { "B" } else { unit };
+    Some(match Unit::parse(unit, quantity) {
+        Some(_) => format!("write `{name} [{unit}]`"),
+        None => format!("write `{name} [UNIT]`: {}", Unit::known(quantity)),
+    })
 }
 
 #[cfg(test)]
@@ -166,6 +184,11 @@ mod tests {
             ("dram_laod [B]", "unknown-column", "did you mean `dram_load`?"),
             ("NX", "unknown-column", "param.NAME"),
             ("block.w", "unknown-column", "did you mean `block.x`?"),
+            ("time_us", "unknown-column", "write `time [us]`"),
+            ("time (ms)", "unknown-column", "write `time [ms]`"),
+            ("time_mean", "unknown-column", "write `time [UNIT]`"),
+            ("dram_load_bytes", "unknown-column", "write `dram_load [B]`"),
+            ("l2_load_sectors", "unknown-column", "write `l2_load [UNIT]`"),
         ] {
             let (found, said) = code(text).unwrap_err();
             assert!(found == expected && said.contains(help), "{text}: {found}, {said}");

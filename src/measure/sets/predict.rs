@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::set::{MeasuredSet, SetLaunch};
 use crate::device::{Architecture, Device, RunClock};
 use crate::expr::{Coefficient as _, Scale};
-use crate::kernel::{Instructions, Kernel, RegisterRule};
+use crate::kernel::{Instructions, Kernel};
 use crate::launch::Candidate;
 use crate::measure::join::{Case, Library, MeasuredGroup, RejectedCase, ValuePair, estimator, measured};
 use crate::measure::measurements::{MeasuredQuantity, MeasuredRow};
@@ -292,8 +292,7 @@ fn one(
 /// A kernel that is launched as the set says.
 fn launched(mut kernel: Kernel, launch: &SetLaunch) -> Kernel {
     if let Some(value) = launch.registers {
-        kernel.launch.registers = vec![RegisterRule { fold: None, threads: None, value }];
-        kernel.warnings.retain(|w| w.code != "registers-assumed");
+        kernel.set_registers(value);
     }
     if let Some(bytes) = launch.shared_bytes {
         kernel.launch.shared = Scale::int(bytes);

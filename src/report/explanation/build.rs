@@ -87,6 +87,8 @@ fn neighbour(from: &Summary, to: &Neighbour, variant: Option<String>) -> Neighbo
         relative: Ratio::new(from.time.seconds / to.prediction.time.seconds),
         limiter: to.prediction.time.limiter.word(),
         occupancy: to.prediction.occupancy.fraction,
+        blocks: to.prediction.launch.blocks(),
+        time_terms_s: to.prediction.time.terms,
         change: VolumeChange {
             l1_cycles: b.l1.wavefront_cycles * items - a.l1.wavefront_cycles,
             l2_load_bytes: change(b.l2.load.total, a.l2.load.total),

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::launch::{Candidate, Staircase};
-use crate::predict::{AccessCost, Halo, Layer, MemoryLevel};
+use crate::predict::{AccessCost, Halo, Layer, MemoryLevel, Terms};
 use crate::quantity::{Bytes, Cycles, ItemsPerSecond, PerItem, Ratio, Share};
 use crate::report::check::Warning;
 use crate::report::prediction::{ChoiceDocument, Head, OfVariant, ResultDocument};
@@ -101,6 +101,10 @@ pub struct NeighbourDocument {
     pub limiter: &'static str,
     /// Share of the warps of an SM that are resident.
     pub occupancy: Share,
+    /// Blocks of its grid.
+    pub blocks: i64,
+    /// Seconds that each part takes by itself, as of a result.
+    pub time_terms_s: Terms,
     /// Its volumes minus those of the launch that is explained, per work item of the latter.
     pub change: VolumeChange,
 }

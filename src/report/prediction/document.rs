@@ -278,11 +278,11 @@ pub struct ResultDocument {
     pub time_s: Seconds,
     /// Time of the best of the ranking over this one; null for a single prediction.
     pub relative: Option<Ratio>,
-    /// `fp`, `l1`, `l2`, `dram`, `tlb`, `latency`, `dispatch` or `launch`.
+    /// `fp`, `l1`, `l2`, `dram`, `tlb`, `latency`, `issue`, `fetch`, `dispatch` or `launch`.
     pub limiter: &'static str,
     /// Work items per second that each resource allows by itself; null where it is not used.
     pub limits_per_s: RateLimits,
-    /// Seconds: the longest of fp, l1, l2, dram, latency, tlb and dispatch, plus tail, launch and
+    /// Seconds: the longest of fp, l1, l2, dram, latency, waits, issue, fetch, tlb and dispatch, plus tail, launch and
     /// combination, is the time.
     pub time_terms_s: Terms,
     /// Resident blocks and waves.

@@ -144,6 +144,8 @@ pub(super) struct Prepared<'a> {
     pub(super) decides: Vec<bool>,
     /// How many different things forms gain from threads.
     pub(super) gains: usize,
+    /// Whether everything needs a work item inside the domain: then guards have no meaning outside.
+    pub(super) only_inside: bool,
 }
 
 impl<'a> Prepared<'a> {
@@ -179,7 +181,9 @@ impl<'a> Prepared<'a> {
             let element = preparing.form(&instruction.element, Some((instruction.field, instruction.width)));
             accesses.push((before.1, element));
         }
-        Self { guards, conditions, accesses, loops, decides: decides(program), gains: preparing.gains }
+        let only_inside = program.instructions.iter().all(|i| i.clipped);
+        let (decides, gains) = (decides(program), preparing.gains);
+        Self { guards, conditions, accesses, loops, decides, gains, only_inside }
     }
 }
 

@@ -121,8 +121,6 @@ impl<'a> RunningWarp<'a> {
 
     /// As [`visit_thread`](crate::launch::visit_thread) does.
     pub(super) fn find_working_items(&mut self) -> Result<(), NotRun> {
-        // Where everything needs a work item inside the domain, guards have no meaning outside.
-        let only_inside = self.program.instructions.iter().all(|i| i.clipped);
         let (prepared, place) = (self.prepared, self.place);
         for (item, guard) in self.program.items.iter().zip(&prepared.guards) {
             let mut within = self.everyone();
@@ -134,7 +132,7 @@ impl<'a> RunningWarp<'a> {
                 let inside = |lane: usize| self.threads[d][lane] < end;
                 within = lanes_of(within).filter(|&lane| inside(lane)).fold(0, |mask, lane| mask | 1 << lane);
             }
-            let asked = if only_inside { within } else { self.everyone() };
+            let asked = if prepared.only_inside { within } else { self.everyone() };
             let guarded = self.where_true(guard.as_ref(), asked)?;
             self.guarded.push(guarded);
             self.inside.push(guarded & within);

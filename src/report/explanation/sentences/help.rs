@@ -5,10 +5,12 @@ use std::fmt::Write;
 use super::{Facts, called, listed, percent};
 use crate::quantity::Ratio;
 use crate::report::explanation::document::NeighbourDocument;
-use crate::report::units::{shape, two};
+use crate::report::units::{grouped, shape, two};
 
 /// Gains below this are no help: the model is no better than a few percent.
 const WORTH: Ratio = Ratio::new(1.02);
+/// What explains so much of a gain, of its logarithm, is the reason for it.
+const MOST: f64 = 0.5;
 /// Better neighbours that are named.
 const NAMED: usize = 3;
 
@@ -35,30 +37,49 @@ fn launch(facts: &Facts<'_>, other: &NeighbourDocument) -> String {
     }
 }
 
-/// What the limiting resource has to do here and there.
+/// What the limiting resource has to do here and there, or how much faster it does that, whichever is most of what is gained.
 fn change(facts: &Facts<'_>, other: &NeighbourDocument) -> Option<String> {
     let (v, unit) = (&facts.document.result.volumes, facts.unit());
     let c = &other.change;
-    let (what, unit, here, more) = match facts.document.result.limiter {
-        "l1" => {
-            ("the L1 pipe's work", format!("cycles/{unit}"), v.l1.wavefront_cycles.get(), c.l1_cycles.get())
-        }
+    let (here, there) = (&facts.document.result.time_terms_s, &other.time_terms_s);
+    let bytes = format!("B/{unit}");
+    let (what, unit, [before, more], [here, there]) = match facts.document.result.limiter {
+        "l1" => (
+            "the L1 pipe's work",
+            format!("cycles/{unit}"),
+            [v.l1.wavefront_cycles.get(), c.l1_cycles.get()],
+            [here.l1, there.l1],
+        ),
         "l2" => (
             "L2 traffic",
-            format!("B/{unit}"),
-            v.l2.total().get(),
-            (c.l2_load_bytes + c.l2_store_bytes).get(),
+            bytes,
+            [v.l2.total().get(), (c.l2_load_bytes + c.l2_store_bytes).get()],
+            [here.l2, there.l2],
         ),
         "dram" => (
             "DRAM traffic",
-            format!("B/{unit}"),
-            v.dram.total().get(),
-            (c.dram_load_bytes + c.dram_store_bytes).get(),
+            bytes,
+            [v.dram.total().get(), (c.dram_load_bytes + c.dram_store_bytes).get()],
+            [here.dram, there.dram],
         ),
+        "dispatch" => return fewer_blocks(facts, other),
         _ => return None,
     };
-    // What grows is no reason to be faster.
-    (more < -0.005).then(|| format!("{what} goes from {} to {} {unit}", two(here), two(here + more)))
+    let gained = here / there;
+    let less = before / (before + more);
+    if gained < WORTH.get() || !less.is_finite() {
+        return None;
+    }
+    if less.ln() >= gained.ln() * MOST {
+        return Some(format!("as {what} goes from {} to {} {unit}", two(before), two(before + more)));
+    }
+    let faster = gained / less;
+    (what == "DRAM traffic").then(|| format!("as DRAM moves its bytes {} times as fast", two(faster)))
+}
+
+fn fewer_blocks(facts: &Facts<'_>, other: &NeighbourDocument) -> Option<String> {
+    let (here, there) = (facts.document.result.config.launch.blocks(), other.blocks);
+    (there < here).then(|| format!("in {} blocks instead of {}", grouped(there), grouped(here)))
 }
 
 /// The best of the neighbours.
@@ -76,7 +97,7 @@ pub(super) fn neighbours(facts: &Facts<'_>) -> Option<String> {
         format!("What would help: {} is {} times as fast", launch(facts, first), two(first.relative));
     let occupancy = facts.document.result.occupancy.fraction;
     if let Some(change) = change(facts, first) {
-        let _ = write!(text, ", as {change}");
+        let _ = write!(text, ", {change}");
     } else if first.occupancy > occupancy {
         let _ = write!(
             text,
