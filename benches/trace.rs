@@ -1,6 +1,6 @@
 //! The trace-based models, in accesses per second of processor time on one core.
 //!
-//! `cargo bench --bench trace --no-default-features`
+//! `cargo bench --bench trace --no-default-features --features trace`
 
 use std::hint::black_box;
 use std::time::Duration;
