@@ -159,6 +159,7 @@ impl ReadingArguments {
         ];
         let first = given.iter().find(|(_, given)| *given);
         let Some((option, _)) = first.filter(|_| !all.iter().any(|path| is_ptx(path))) else { return Ok(()) };
+        let path = if path == "-" { "standard input" } else { path };
         let message = format!("`{option}` is for PTX, and {path} is a kernel document");
         Err(Failure::message("usage", message, Some("leave it out: a document says such things itself")))
     }

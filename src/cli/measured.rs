@@ -71,7 +71,7 @@ impl MeasuredArguments {
 pub(super) fn given_in_vain(model: &ModelArguments, groups: &[MeasuredGroup]) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |option: &str, value: &str, column: &str| {
-        let message = format!("{option} {value} changes nothing: the measurements have a column `{column}`");
+        let message = format!("`{value}` changes nothing: the measurements have a column `{column}`");
         warnings.push(Warning { code: "no-effect", message, place: Some(option.to_owned()) });
     };
     if let Ok(Some(device)) = model.only_device() {

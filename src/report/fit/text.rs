@@ -115,6 +115,7 @@ fn times(document: &FitDocument) -> Table {
         &document.time,
         &[
             ("coefficient", Left, &|t| t.known.name.to_owned()),
+            ("unit", Left, &|t| t.known.unit.to_owned()),
             ("before", Right, &|t| short(t.before)),
             ("now", Right, &|t| short(t.value)),
             ("95 %", Left, &|t| between(t.interval)),

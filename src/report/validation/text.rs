@@ -4,11 +4,11 @@ use std::fmt::Write;
 
 use super::super::ranking::warnings;
 use super::super::table::{Align, Table};
-use super::super::units::counted;
-use super::super::units::{shape, significant};
+use super::super::units::{counted, seconds, shape, significant};
 use super::document::{GroupDocument, ValidationDocument};
 use crate::measure::measurements::MeasuredQuantity;
 use crate::measure::{OrderScore, PercentShare, ValuePair};
+use crate::quantity::Seconds;
 use crate::report::answer::{Answer, View};
 
 impl Answer for ValidationDocument {
@@ -145,13 +145,25 @@ fn worst(document: &ValidationDocument) -> Table {
             ("group", Left, &|(_, w)| name(&document.groups[w.group])),
             ("block", Left, &|(_, w)| shape(w.candidate.block())),
             ("fold", Left, &|(_, w)| shape(w.candidate.fold())),
-            ("predicted", Right, &|(_, w)| short(w.pair.predicted())),
-            ("measured", Right, &|(_, w)| short(w.pair.measured())),
+            ("predicted", Right, &|(quantity, w)| amount(*quantity, w.pair.predicted())),
+            ("measured", Right, &|(quantity, w)| amount(*quantity, w.pair.measured())),
             ("error", Right, &|(_, w)| signed(w.pair.error())),
             ("line", Right, &|(_, w)| w.lines.first().map(ToString::to_string).unwrap_or_default()),
         ],
     )
     .with_minor(&["line", "fold", "group"])
+}
+
+/// So much of a quantity, with its unit.
+fn amount(of: MeasuredQuantity, value: f64) -> String {
+    use MeasuredQuantity::{Cycles, L1TagWavefronts, L1Wavefronts, Rate, Time};
+    match of {
+        Time => seconds(Seconds::new(value)),
+        Rate => format!("{} G/s", short(value / 1e9)),
+        L1Wavefronts | L1TagWavefronts => format!("{}/item", short(value)),
+        Cycles => short(value),
+        _ => format!("{} B/item", short(value)),
+    }
 }
 
 /// Four significant digits.
