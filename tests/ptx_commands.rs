@@ -356,6 +356,20 @@ fn registers_are_those_of_an_assembler_where_there_is_one() {
     assert_eq!(of_document(&[]), 77);
     assert_eq!(of_document(&["--registers", "50"]), 50);
     assert!(of_document(&["--registers", "counted"]) < 50);
+    // Code is read again for other blocks; what stands beside it keeps the number.
+    let mixed = folder.join("mixed.yaml");
+    std::fs::copy("tests/ptx/nvrtc/spmv_csr.ptx", folder.join("spmv_csr.ptx")).unwrap();
+    let text = std::fs::read_to_string("tests/ptx/csr/poisson.yaml").unwrap().replace("../nvrtc/", "");
+    let plain = "wavecast: 1\nkernel: plain\nfields: {p: {dtype: f32, size: 4096}}\ndomain: {x: 4096}\n\
+        loads: ['p[x]']\nlaunch: {block: [[64]], registers: 16}\n";
+    std::fs::write(&mixed, format!("{text}\n---\n{plain}")).unwrap();
+    let mut process = Command::new(env!("CARGO_BIN_EXE_wavecast"));
+    process.args(["rank", mixed.to_str().unwrap(), "-d", "v100", "--block", "96", "--registers", "50"]);
+    let output = process.args(["--format", "jsonl"]).output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let of = |line: &str| serde_json::from_str::<Value>(line).unwrap()["config"]["registers"].clone();
+    let found: Vec<Value> = lines.lines().map(of).collect();
+    assert_eq!(found, [50, 50], "{lines} {}", String::from_utf8_lossy(&output.stderr));
     // One that is not there is told of, and is a failure only where it was asked for.
     let missing = folder.join("missing");
     let (done, text, note) = run("read", &missing, &[]);

@@ -32,7 +32,7 @@ pub struct KernelSource {
     pub blocks: Vec<Block>,
     /// Of a text of PTX: what is said of it.
     pub ptx: Option<PtxSource>,
-    /// Registers of compiled code.
+    /// Registers of compiled code; a number that is given is that of documents without code, too.
     pub registers: CodeRegisters,
 }
 
@@ -75,7 +75,13 @@ impl KernelSource {
                 registers: &self.registers,
                 parsed: RefCell::default(),
             };
-            return load_with(&self.name, &self.text, &self.options, &reader);
+            let mut loaded = load_with(&self.name, &self.text, &self.options, &reader)?;
+            if let CodeRegisters::Given(registers) = self.registers {
+                // Of code it was said when that was read.
+                let others = loaded.kernels.iter_mut().filter(|kernel| kernel.code.is_none());
+                others.for_each(|kernel| kernel.set_registers(registers.into()));
+            }
+            return Ok(loaded);
         };
         let mut given = ptx.given.clone();
         if !self.blocks.is_empty() {

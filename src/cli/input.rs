@@ -261,20 +261,12 @@ impl KernelFiles {
         asked: &[Block],
     ) -> Result<KernelsRead, Failure> {
         let source = KernelSource { registers: self.ptx.given.registers(device), ..source };
-        let mut read = match source.clone().read() {
+        match source.clone().read() {
             Err(fault) if !asked.is_empty() && fault.diagnostics.iter().any(|d| d.code == "ptx-block") => {
-                KernelSource { blocks: asked.to_vec(), ..source }.read()
+                Ok(KernelSource { blocks: asked.to_vec(), ..source }.read()?)
             }
-            read => read,
-        }?;
-        if let Some(Registers::Given(registers)) = self.ptx.given.registers {
-            // Of code it was said when that was read.
-            read.kernels_mut()
-                .iter_mut()
-                .filter(|kernel| kernel.code.is_none())
-                .for_each(|kernel| kernel.set_registers(registers.into()));
+            read => Ok(read?),
         }
-        Ok(read)
     }
 
     /// What a question about the kernels of each file is answered with, or all that is wrong with any of them. `devices`

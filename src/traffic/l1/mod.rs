@@ -46,6 +46,7 @@ mod unions;
 mod unseen;
 mod values;
 mod warp;
+mod warp_values;
 mod warps;
 
 pub use counts::{FieldCounts, InstructionCounts, L1Counts};
