@@ -21,6 +21,7 @@ use crate::report::{Answer, Compared, OnDevice, View, device_shares};
 
 /// What every question about kernels takes beside itself.
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct AskingArguments {
     #[command(flatten)]
     kernels: KernelFiles,
@@ -69,6 +70,7 @@ impl AskingArguments {
 
 /// What a question about many launches of each kernel takes.
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct RankedArguments {
     #[command(flatten)]
     kernels: KernelFiles,

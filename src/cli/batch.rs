@@ -21,6 +21,7 @@ use super::serve::seconds;
 use crate::ask::{Batch, Batched, Id, NotBatched, Serving, Session, batch};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(
     after_help = "A request a line, as `serve` takes them: {\"op\": \"rank\", \"device\": \"a100\", \"kernel\": {...}}. A line of answer \
     each, in the same order; those without a result say why. `wavecast schema request` and `wavecast schema answer` say all.\n\

@@ -14,6 +14,7 @@ use crate::report::Check;
 use crate::space::{Block, Fold};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(flatten)]
     kernels: KernelFiles,

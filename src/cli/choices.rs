@@ -10,6 +10,7 @@ use crate::space::{Block, Fold};
 
 /// The one launch that a command is about.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct LaunchArguments {
     /// Threads of a block; the first candidate of the file by default
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_block)]
@@ -33,6 +34,7 @@ pub(super) fn one_launch(block: Option<Block>, fold: Option<Fold>) -> OneLaunch 
 
 /// Launches given on the command line; those of the file otherwise.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct ShapeArguments {
     /// Consider this thread block instead of those of the file (repeatable)
     #[arg(long, value_name = "X,Y,Z", value_parser = parse_block, conflicts_with = "threads")]

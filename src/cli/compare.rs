@@ -12,6 +12,7 @@ use crate::ask::{Compare, EntrySource};
 use crate::measure::CompareOptions;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(flatten)]
     shapes: ShapeArguments,

@@ -11,6 +11,7 @@ use super::{Cli, Outcome};
 use crate::device;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     /// The shell
     #[arg(value_enum)]

@@ -13,6 +13,7 @@ use crate::device::{self, Device};
 use crate::report::{DeviceFile, Layout, device_list, device_numbers, json_line, json_text, yaml_text};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(subcommand)]
     action: Option<Action>,
@@ -29,6 +30,7 @@ enum Action {
 }
 
 #[derive(Debug, Args)]
+#[group(skip)]
 struct ShowArguments {
     /// A device id or alias, or a path ending in .yaml
     device: String,

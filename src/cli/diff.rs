@@ -18,6 +18,7 @@ use crate::report::{ErrorDocument, PredictionDocument, Side, SideChoice, differe
 use crate::space::{Block, Fold};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(after_help = "Give two of what differs, and one of what does not: two kernels or saved answers \
     (predict or rank --format json), two -d, two --block, two --fold, or two --variant.\n\
     wavecast diff k.yaml -d a100 --block 256,4,1 --block 16,2,32\n\

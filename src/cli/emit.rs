@@ -19,6 +19,7 @@ use crate::kernel::Kernel;
 use crate::launch::{Candidate, Launch, occupancy};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(
     after_help = "The program runs every candidate, checks what it stored against a loop on the processor, and \
     prints measurements for `wavecast validate` and `wavecast fit`.\n\

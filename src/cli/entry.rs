@@ -14,6 +14,7 @@ use crate::ptx::run::npy;
 use crate::space::Block;
 
 #[derive(Debug, Clone, Default, Args)]
+#[group(skip)]
 pub(super) struct EntryArguments {
     /// For PTX: the kernel (`.entry`), if there are several
     #[arg(long, value_name = "NAME")]

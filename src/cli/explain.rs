@@ -8,6 +8,7 @@ use super::choices::LaunchArguments;
 use crate::ask::Explain;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(flatten)]
     launch: LaunchArguments,

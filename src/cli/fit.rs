@@ -32,6 +32,7 @@ use crate::report::{FitDocument, curve_file, fit_document, fit_picture};
 use crate::text::Fault;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(
     mut_arg("measurements", |a| a.required(false).required_unless_present("simulate").conflicts_with("simulate")),
     after_help = "-o x.yaml writes the curve file that --curves of the other commands takes, -o x.svg the \

@@ -41,6 +41,7 @@ pages! {
 }
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(after_help = pages_help())]
 pub(super) struct Arguments {
     /// A command, as in `help rank` or `help trace sweep`, or a page

@@ -25,6 +25,7 @@ use crate::space::{Block, Fold};
 use crate::traffic::Caches;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(
     after_help = "Formats: Nsight Compute --csv and --csv --page raw; rocprofv3 counter_collection.csv; \
     rocprofiler-compute pmc_perf.csv; Kernel Tuner caches and T4 results; KTT JSON; any table with --map.\n\

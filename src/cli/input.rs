@@ -22,6 +22,7 @@ use crate::text::Diagnostic;
 
 /// Arguments that change how kernels are read.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct KernelArguments {
     /// Override a parameter of the kernel (repeatable)
     #[arg(long, value_name = "NAME=VALUE")]
@@ -65,6 +66,7 @@ impl KernelArguments {
 
 /// Kernel files, and how they are read.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct KernelFiles {
     /// Kernel files; `-` reads standard input
     #[arg(required = true, value_name = "KERNEL")]
@@ -77,6 +79,7 @@ pub(super) struct KernelFiles {
 
 /// What is said of kernels in PTX.
 #[derive(Debug, Clone, Default, Args)]
+#[group(skip)]
 pub(super) struct PtxArguments {
     #[command(flatten)]
     pub given: ReadingArguments,
@@ -87,6 +90,7 @@ pub(super) struct PtxArguments {
 
 /// What is said of a kernel in PTX.
 #[derive(Debug, Clone, Default, Args)]
+#[group(skip)]
 pub(super) struct ReadingArguments {
     /// For PTX: the kernel (`.entry`), if there are several
     #[arg(long, value_name = "NAME")]
@@ -340,6 +344,7 @@ pub(super) fn is_ptx(path: &str) -> bool {
 
 /// Arguments that choose a device.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct DeviceArguments {
     /// A device id or alias (see `wavecast devices`), or a path ending in .yaml
     #[arg(short, long, value_name = "DEVICE")]

@@ -25,6 +25,7 @@ pub(super) enum LeftOut {
 
 /// Whatever stands behind the command.
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Ignored {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
     rest: Vec<OsString>,

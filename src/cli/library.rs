@@ -20,6 +20,7 @@ use crate::text::{Diagnostic, Fault};
 
 /// Where the kernels of measurements are.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct LibraryArguments {
     /// A file with kernels that the measurements name (repeatable)
     #[arg(long, value_name = "FILE")]

@@ -15,6 +15,7 @@ use crate::text::Fault;
 
 /// Measurements, and which of them.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct MeasuredArguments {
     /// Files in the measurement format, `-` for standard input; or set files, which end in .yaml
     #[arg(required = true, value_name = "MEASUREMENTS")]

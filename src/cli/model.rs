@@ -55,6 +55,7 @@ pub(super) fn parse_caches() -> impl TypedValueParser<Value = Caches> {
 
 /// Arguments of everything that predicts.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct ModelArguments {
     /// A device by its id (see `wavecast devices`), a name that tools report, or a path ending in .yaml; a100-40gb by
     /// default. Given several times, the devices are compared

@@ -17,6 +17,7 @@ const KERNEL: &str = include_str!("templates/kernel.yaml");
 const LONGEST: usize = 60;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     /// The name of the kernel
     name: String,
@@ -27,6 +28,7 @@ pub(super) struct Arguments {
 
 /// What `devices new` takes.
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct DeviceArguments {
     /// The id of the device
     id: String,

@@ -26,6 +26,7 @@ pub(super) enum Format {
 
 /// Where results go.
 #[derive(Debug, Clone, Default, Args)]
+#[group(skip)]
 pub(super) struct OutputArguments {
     /// How to write the result; by default by the extension of -o, otherwise a table
     #[arg(long, value_enum, value_name = "FORMAT")]

@@ -8,6 +8,7 @@ use super::choices::LaunchArguments;
 use crate::ask::Predict;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(flatten)]
     launch: LaunchArguments,

@@ -21,6 +21,7 @@ use crate::report::{ExplainedRanking, ranking_page};
 const SHOWN: usize = 20;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(flatten)]
     ranked: RankedArguments,

@@ -21,6 +21,7 @@ use crate::space::Block;
 use crate::text::Fault;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(
     after_help = "By itself it lists the entries; with --arg and others it reads the only one, or the one of --entry, \
     by its name in the PTX or in the source. The kernel document goes to standard output.\n\

@@ -18,6 +18,7 @@ const COMPILER: &str = "WAVECAST_NVCC";
 
 /// Where register counts come from.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct RegisterArguments {
     /// Compile the emitted kernel for the device and take its registers instead of those of the file; runs nvcc,
     /// or what `WAVECAST_NVCC` names

@@ -10,6 +10,7 @@ use super::files::print;
 use crate::{ask, report};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(after_help = kinds_help())]
 pub(super) struct Arguments {
     /// Which schema

@@ -14,6 +14,7 @@ use super::http::HERE;
 use crate::ask::{Ending, HttpServing, Serving, Session, serve};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(
     after_help = "A request a line, such as {\"id\": 7, \"op\": \"rank\", \"device\": \"a100\", \"kernel\": {...}};\n\
     ops are rank, predict, explain, sweep, check, devices, define and cancel. `wavecast schema request` and `wavecast schema answer` say all.\n\

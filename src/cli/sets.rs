@@ -24,6 +24,7 @@ const MOST_BYTES: u64 = 4 << 30;
 
 /// Where the tables of set files are, and how much of them is looked at.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct SetArguments {
     /// The folder from which the tables of set files are named; by default that of the set file
     #[arg(long, value_name = "FOLDER")]

@@ -11,6 +11,7 @@ use crate::ask::{Reply, Sweep};
 use crate::report::SweepDocument;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(
     after_help = "VALUES are numbers and ranges with commas between them: 256..1024 step 64, pow2(1..64).\n\
     NAME is a parameter of the kernel (--vary NX=..., what follows from it by an expression follows; \

@@ -15,6 +15,7 @@ use crate::report::write_line;
 use crate::space::{Block, BlockIndex, Fold, Thread};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(after_help = "One line of JSON for each access.\n\
     Example: wavecast touches kernels/transpose-tiled.yaml --variant '8 rows' --at 0,0,0:1,0,0")]
 pub(super) struct Arguments {

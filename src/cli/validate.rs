@@ -19,6 +19,7 @@ use crate::measure::{MeasuredGroup, validate};
 use crate::report::{ValidationModel, set_page, set_validation_document, validation_document};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(flatten)]
     measured: MeasuredArguments,

@@ -7,6 +7,7 @@
 use std::cell::Cell;
 
 use super::arms::{Arms, Box3, Level};
+use super::dense::Few;
 use super::linear::count_progressions;
 use super::pattern::{Frame, Pattern};
 use super::placed;
@@ -16,7 +17,7 @@ use super::spread::Spread;
 use crate::effort::spend_on;
 use crate::expr::{Coord, Dim, Term};
 use crate::launch::BlockBox;
-use crate::space::{Domain, Extents, Strides};
+use crate::space::{Block, Domain, Extents, Strides};
 
 /// Steps for an access of a group.
 const STEPS_OF_BASE: u64 = 16;
@@ -82,10 +83,9 @@ fn simple(pattern: &Pattern, frames: &[Frame]) -> Option<(Strides, i64)> {
 
 /// By how many bytes, modulo `line`, groups move from a block to the next along x, y and z, where there are several
 /// blocks; `None` if some move otherwise than others.
-pub(super) fn steps(groups: &[Group], frames: &[Frame], blocks: &BlockBox, line: i64) -> Option<Strides> {
+pub(super) fn steps(groups: &[Group], shape: Block, blocks: &BlockBox, line: i64) -> Option<Strides> {
     let counts = blocks.counts();
     let mut all = groups.iter().map(|group| {
-        let shape = frames[group.frame].shape;
         let mut steps = Strides::ZERO;
         for d in 0..3 {
             if counts[d] > 1 {
@@ -100,13 +100,12 @@ pub(super) fn steps(groups: &[Group], frames: &[Frame], blocks: &BlockBox, line:
 }
 
 /// How many blocks of a row lie between two that touch the same, at most; `None` if groups move in different ways.
-pub(super) fn apart(groups: &[Group], frames: &[Frame], blocks: &BlockBox) -> Option<i64> {
-    let moves = steps(groups, frames, blocks, i64::MAX)?[0];
+pub(super) fn apart(groups: &[Group], shape: Block, blocks: &BlockBox) -> Option<i64> {
+    let moves = steps(groups, shape, blocks, i64::MAX)?[0];
     let bases = || groups.iter().flat_map(|group| &group.bases);
     let (first, last) = (bases().min()?, bases().max()?);
     let mut of_thread = 0_i64;
     for group in groups {
-        let shape = frames[group.frame].shape;
         let along =
             |d: usize| group.strides[d].checked_abs()?.checked_mul(shape[d].checked_mul(group.places[d])?);
         let bytes = (0..3).try_fold(group.width, |sum, d| sum.checked_add(along(d)?))?;
@@ -151,12 +150,17 @@ pub(super) fn arms_in_planes(groups: &[Group]) -> Option<usize> {
 pub(super) struct Part<'p> {
     pub(super) groups: &'p [Group],
     pub(super) frames: &'p [Frame],
+    /// Threads of a block.
+    pub(super) shape: Block,
     pub(super) blocks: &'p [BlockBox],
     pub(super) wider: i64,
 }
 
 /// Distinct lines of groups, each under its blocks.
 pub(super) fn count<'p>(parts: impl Iterator<Item = Part<'p>> + Clone, line: i64) -> Result<u128, Refusal> {
+    if let Some(lines) = count_few(parts.clone(), line)? {
+        return Ok(lines.into());
+    }
     // The boxes of one count have the place of those of the count before.
     let mut boxes = BOXES.take();
     boxes.clear();
@@ -172,6 +176,24 @@ thread_local! {
     static BOXES: Cell<Vec<Box3>> = const { Cell::new(Vec::new()) };
 }
 
+/// The same of few arms under boxes that leave out no line: that needs no list.
+fn count_few<'p>(parts: impl Iterator<Item = Part<'p>>, line: i64) -> Result<Option<u64>, Refusal> {
+    let mut few = Few::new(line);
+    for part in parts {
+        for group in part.groups {
+            let Some(arms) = &group.arms else { return Ok(None) };
+            let width = group.width.saturating_add(part.wider);
+            for block in part.blocks {
+                let places = group.places_of(&part, block)?;
+                if places.is_some_and(|places| few.add(arms, &places, width).is_none()) {
+                    return Ok(None);
+                }
+            }
+        }
+    }
+    few.count().map(Some)
+}
+
 /// The same, if all of it lies in rows and planes.
 fn count_arms<'p>(
     parts: impl Iterator<Item = Part<'p>>,
@@ -185,7 +207,7 @@ fn count_arms<'p>(
             let Some(arms) = &group.arms else { return Ok(None) };
             let first = boxes.len();
             for block in part.blocks {
-                let places = group.places_of(&part.frames[group.frame], block)?;
+                let places = group.places_of(&part, block)?;
                 boxes.extend(places.map(|places| Box3::new(places, &arms.levels)));
             }
             if boxes.len() > first {
@@ -210,7 +232,7 @@ fn count_one_by_one<'p>(parts: impl Iterator<Item = Part<'p>>, line: i64) -> Res
     for part in parts {
         for group in part.groups {
             for block in part.blocks {
-                if let Some(places) = group.places_of(&part.frames[group.frame], block)? {
+                if let Some(places) = group.places_of(&part, block)? {
                     group.place(places, part.wider, &mut boxes, &mut progressions)?;
                 }
             }
@@ -220,12 +242,12 @@ fn count_one_by_one<'p>(parts: impl Iterator<Item = Part<'p>>, line: i64) -> Res
 }
 
 /// First thread and number of threads along each dimension; `None` if there are none.
-fn threads(frame: &Frame, block: &BlockBox) -> Result<Option<[(i64, i64); 3]>, Refusal> {
+fn threads(frame: &Frame, shape: Block, block: &BlockBox) -> Result<Option<[(i64, i64); 3]>, Refusal> {
     let mut ranges = [(0, 0); 3];
     for d in Dim::ALL {
         let i = d.index();
-        let first = block.from[i].checked_mul(frame.shape[i]).ok_or(Refusal::Overflow)?;
-        let end = block.to[i].checked_mul(frame.shape[i]).ok_or(Refusal::Overflow)?.min(frame.threads[i]);
+        let first = block.from[i].checked_mul(shape[i]).ok_or(Refusal::Overflow)?;
+        let end = block.to[i].checked_mul(shape[i]).ok_or(Refusal::Overflow)?.min(frame.threads[i]);
         if end <= first {
             return Ok(None);
         }
@@ -262,8 +284,8 @@ impl Group {
     }
 
     /// First place and number of places along each dimension; `None` if there are none.
-    fn places_of(&self, frame: &Frame, block: &BlockBox) -> Result<Option<[(i64, i64); 3]>, Refusal> {
-        let Some(mut ranges) = threads(frame, block)? else { return Ok(None) };
+    fn places_of(&self, part: &Part<'_>, block: &BlockBox) -> Result<Option<[(i64, i64); 3]>, Refusal> {
+        let Some(mut ranges) = threads(&part.frames[self.frame], part.shape, block)? else { return Ok(None) };
         for (d, (first, count)) in ranges.iter_mut().enumerate() {
             *first = first.checked_mul(self.places[d]).ok_or(Refusal::Overflow)?;
             *count = count.checked_mul(self.places[d]).ok_or(Refusal::Overflow)?;

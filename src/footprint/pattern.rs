@@ -34,21 +34,19 @@ pub(super) struct Frame {
     pub(super) joined: [bool; 3],
     /// Threads along each dimension that do it; `i64::MAX` where the domain sets no end.
     pub(super) threads: Extents,
-    /// Threads of a block.
-    pub(super) shape: Block,
 }
 
 /// Ranges of block and thread along a dimension, or of both as one coordinate.
 type Along = [Option<CoordRange>; 2];
 
 impl Frame {
-    /// The boxes of points of some boxes of blocks.
-    pub(super) fn placed(&self, blocks: &[BlockBox]) -> Result<Vec<CoordRanges>, Refusal> {
+    /// The boxes of points of some boxes of blocks of a shape.
+    pub(super) fn placed(&self, shape: Block, blocks: &[BlockBox]) -> Result<Vec<CoordRanges>, Refusal> {
         let mut boxes = Vec::with_capacity(blocks.len());
         let mut ranges = Vec::with_capacity(self.loops.len() + 6);
         for block in blocks {
-            let [along_x, along_y, along_z] =
-                [self.along(Dim::X, block)?, self.along(Dim::Y, block)?, self.along(Dim::Z, block)?];
+            let [along_x, along_y, along_z] = [Dim::X, Dim::Y, Dim::Z].map(|d| self.along(d, shape, block));
+            let [along_x, along_y, along_z] = [along_x?, along_y?, along_z?];
             for x in along_x.iter().flatten() {
                 for y in along_y.iter().flatten() {
                     for z in along_z.iter().flatten() {
@@ -63,28 +61,10 @@ impl Frame {
         Ok(boxes)
     }
 
-    /// A form in terms of blocks and threads in them, along all dimensions.
-    pub(super) fn by_block(&self, form: &Form<i64>) -> Result<Form<i64>, Excess> {
-        if !form.mentions(&|c| matches!(c, Coord::Thread(_))) {
-            return Ok(form.clone());
-        }
-        let thread = |d: Dim| {
-            let block = Form::coord(Coord::BlockIdx(d)).times(&self.shape[d.index()])?;
-            block.plus(&Form::coord(Coord::ThreadIdx(d)))
-        };
-        let [x, y, z] = [thread(Dim::X)?, thread(Dim::Y)?, thread(Dim::Z)?];
-        form.substitute(&|c| match c {
-            Coord::Thread(Dim::X) => Some(x.clone()),
-            Coord::Thread(Dim::Y) => Some(y.clone()),
-            Coord::Thread(Dim::Z) => Some(z.clone()),
-            _ => None,
-        })
-    }
-
     /// The ranges along a dimension: of blocks that lie inside the domain, and of one that it cuts.
-    fn along(&self, d: Dim, block: &BlockBox) -> Result<[Option<Along>; 2], Refusal> {
+    fn along(&self, d: Dim, shape: Block, block: &BlockBox) -> Result<[Option<Along>; 2], Refusal> {
         let i = d.index();
-        let (shape, threads) = (self.shape[i], self.threads[i]);
+        let (shape, threads) = (shape[i], self.threads[i]);
         let (from, to) = (block.from[i], block.to[i]);
         let there = |along: Along| along.iter().flatten().all(|r| r.1 <= r.2).then_some(along);
         if self.joined[i] {
@@ -99,6 +79,24 @@ impl Frame {
         let cut = (from..to).contains(&whole).then(|| in_blocks(whole, whole, threads % shape - 1));
         Ok([inside, cut.flatten()])
     }
+}
+
+/// A form in terms of blocks of a shape and threads in them, along all dimensions.
+pub(super) fn by_block(form: &Form<i64>, shape: Block) -> Result<Form<i64>, Excess> {
+    if !form.mentions(&|c| matches!(c, Coord::Thread(_))) {
+        return Ok(form.clone());
+    }
+    let thread = |d: Dim| {
+        let block = Form::coord(Coord::BlockIdx(d)).times(&shape[d.index()])?;
+        block.plus(&Form::coord(Coord::ThreadIdx(d)))
+    };
+    let [x, y, z] = [thread(Dim::X)?, thread(Dim::Y)?, thread(Dim::Z)?];
+    form.substitute(&|c| match c {
+        Coord::Thread(Dim::X) => Some(x.clone()),
+        Coord::Thread(Dim::Y) => Some(y.clone()),
+        Coord::Thread(Dim::Z) => Some(z.clone()),
+        _ => None,
+    })
 }
 
 /// An access while it is being made ready.

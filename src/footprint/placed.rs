@@ -16,9 +16,6 @@ use super::rows::Rectangle;
 use super::spread::{STEPS_OF_RECTANGLE, Spread};
 use crate::effort::spend_on;
 
-/// Most arms under boxes that are counted anew where each box is an interval of lines.
-const FEW: usize = 4;
-
 /// An arm under the boxes of its spread, and its first and last byte.
 #[derive(Debug, Clone, Copy)]
 struct Item {
@@ -51,26 +48,13 @@ thread_local! {
 
 /// Distinct lines of all spreads; `None` where that takes the long way.
 pub(super) fn count(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
-    if let Some(lines) = count_at_once(spreads, boxes, line)? {
+    if let [one] = spreads
+        && let Some(lines) = count_lone(one, boxes, line)?
+    {
+        // It takes no longer to count than to look up.
         return Ok(Some(lines));
     }
     remembered(|key| write_down(spreads, boxes, line, key), || count_longer(spreads, boxes, line))
-}
-
-/// The same of what takes no longer to count than to look up.
-fn count_at_once(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Result<Option<u64>, Refusal> {
-    let arms: usize = spreads.iter().map(|of| of.list.all.len() * of.boxes.len()).sum();
-    if arms <= FEW {
-        let dense =
-            SCRATCH.with_borrow_mut(|scratch| count_dense(&mut scratch.dense, spreads, boxes, line))?;
-        if dense.is_some() {
-            return Ok(dense);
-        }
-    }
-    match spreads {
-        [one] => count_lone(one, boxes, line),
-        _ => Ok(None),
-    }
 }
 
 /// All that a count follows from. Boxes that lie as others do, at another place but at the same one within a line, have as
@@ -275,10 +259,8 @@ mod tests {
 
     /// The same as [`count`] without what is remembered.
     fn count_anew(spreads: &[Spread<'_>], boxes: &[Box3], line: i64) -> Option<u64> {
-        match count_at_once(spreads, boxes, line).unwrap() {
-            Some(lines) => Some(lines),
-            None => count_longer(spreads, boxes, line).unwrap(),
-        }
+        let lone = if let [one] = spreads { count_lone(one, boxes, line).unwrap() } else { None };
+        lone.or_else(|| count_longer(spreads, boxes, line).unwrap())
     }
 
     /// Random accesses under random boxes, in random strides, and all of their lines one by one.

@@ -8,7 +8,7 @@ use super::query::Refusal;
 /// Steps for an arm under a box.
 pub(super) const STEPS_OF_RECTANGLE: u64 = 48;
 /// Addresses beyond this need care.
-const FAR: i64 = 1 << 60;
+pub(super) const FAR: i64 = 1 << 60;
 
 /// Accesses under some boxes of threads.
 #[derive(Debug)]

@@ -60,6 +60,8 @@ pub struct FieldTouches {
     pub(super) addressing: Addressing,
     /// Bytes of an element.
     size: i64,
+    /// Threads of a block.
+    pub(super) shape: Block,
     pub(super) frames: Arc<[Frame]>,
     pub(super) patterns: Arc<[Pattern]>,
     /// All patterns, if they are simple and exact bytes are addressed.
@@ -110,7 +112,8 @@ impl Threads<'_> {
             }
         }
         let size = self.kernel.field(field).dtype.bytes;
-        Ok(FieldTouches::new(usize::from(field.0), addressing, size, frames.into(), patterns))
+        let shape = self.launch.sizes.block;
+        Ok(FieldTouches::new(usize::from(field.0), addressing, size, shape, frames.into(), patterns))
     }
 
     /// The address in bytes, or the indices, fastest first.
@@ -149,10 +152,9 @@ impl Threads<'_> {
         if !draft.unroll(self.program, self.launch, loops)? {
             return Ok(None);
         }
-        let shape = self.launch.sizes.block;
-        let joined = draft.join_threads(shape)?;
+        let joined = draft.join_threads(self.launch.sizes.block)?;
         let working = if instruction.clipped { self.working(item) } else { Extents::from([i64::MAX; 3]) };
-        let frame = Frame { loops: draft.loops, joined, threads: working, shape };
+        let frame = Frame { loops: draft.loops, joined, threads: working };
         let number = frames.iter().position(|f| *f == frame).unwrap_or_else(|| {
             frames.push(frame);
             frames.len() - 1
@@ -180,20 +182,18 @@ impl FieldTouches {
         array: usize,
         addressing: Addressing,
         size: i64,
+        shape: Block,
         frames: Arc<[Frame]>,
         patterns: Vec<Pattern>,
     ) -> Self {
         let bytes = addressing == Addressing::Linear;
         let groups = if bytes { groups(&patterns, &frames).map(Arc::from) } else { None };
-        Self { array, addressing, size, frames, patterns: patterns.into(), groups, wider: 0 }
+        Self { array, addressing, size, shape, frames, patterns: patterns.into(), groups, wider: 0 }
     }
 
-    /// What is touched where blocks have this shape; only for threads that do not tell one block from
-    /// another.
-    #[must_use]
-    pub fn in_blocks_of(&self, shape: Block) -> Self {
-        let frames = self.frames.iter().map(|f| Frame { shape, ..f.clone() }).collect();
-        Self { frames, patterns: self.patterns.clone(), groups: self.groups.clone(), ..*self }
+    /// Takes blocks to have this shape; only for threads that do not tell one block from another.
+    pub fn set_blocks(&mut self, shape: Block) {
+        self.shape = shape;
     }
 
     /// Where all accesses are at multiples of places of threads, without loops and conditions: how many different
@@ -223,7 +223,7 @@ impl FieldTouches {
 
     /// Other accesses of the same field.
     pub(super) fn with(&self, frames: Arc<[Frame]>, patterns: Vec<Pattern>) -> Self {
-        let other = Self::new(self.array, self.addressing, self.size, frames, patterns);
+        let other = Self::new(self.array, self.addressing, self.size, self.shape, frames, patterns);
         Self { wider: self.wider, ..other }
     }
 
@@ -235,8 +235,8 @@ impl FieldTouches {
         counter: &Counter,
     ) -> Result<LineCount, Uncounted> {
         let simple = parts.iter().filter_map(|&(touched, blocks)| {
-            let Self { frames, wider, .. } = touched;
-            Some(Part { groups: touched.groups.as_deref()?, frames, blocks, wider: *wider })
+            let &Self { ref frames, shape, wider, .. } = touched;
+            Some(Part { groups: touched.groups.as_deref()?, frames, shape, blocks, wider })
         });
         if line > 0
             && parts.iter().all(|(touched, _)| touched.groups.is_some())
@@ -267,7 +267,7 @@ impl FieldTouches {
                 && forms()
         };
         self.len() == other.len()
-            && self.wider == other.wider
+            && (self.wider, self.shape) == (other.wider, other.shape)
             && self.frames == other.frames
             && self.patterns.iter().zip(&*other.patterns).all(same)
     }
@@ -307,7 +307,7 @@ impl FieldTouches {
             let of_frame = &mut placed[pattern.frame];
             let boxes = match of_frame {
                 Some(boxes) => &*boxes,
-                None => of_frame.insert(self.frames[pattern.frame].placed(blocks)?),
+                None => of_frame.insert(self.frames[pattern.frame].placed(self.shape, blocks)?),
             };
             spend_on(boxes.len(), STEPS_OF_REGION)?;
             let width = pattern.width.saturating_add(self.wider);

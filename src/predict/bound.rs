@@ -6,8 +6,9 @@
 //! do nothing there is the least; or, where it is known that they do some of that at least, of one whose warps do no more.
 
 use super::estimate::{Estimator, Model};
+use super::inputs::Inputs;
 use super::shared::Runnable;
-use super::time::{Inputs, combined, roofline};
+use super::time::{combined_seconds, roofline};
 use crate::curve::{TimeFit, VolumeFit};
 use crate::kernel::Statement;
 use crate::quantity::Seconds;
@@ -45,11 +46,11 @@ pub(super) fn least_seconds(
         items: footprints.items,
         working_blocks: footprints.working_blocks,
     };
-    let time = match model {
-        Model::Default => combined(&inputs, &fit.time),
-        Model::Roofline => roofline(&inputs),
+    let seconds = match model {
+        Model::Default => combined_seconds(&inputs, &fit.time),
+        Model::Roofline => roofline(&inputs).seconds,
     };
-    Some(time.seconds * (1.0 - ROUNDING))
+    Some(seconds * (1.0 - ROUNDING))
 }
 
 /// Seconds that the warps of a launch keep the L1s busy at least, if they do at least so much in blocks all of whose lanes

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::code::{Code, working_threads};
+use super::inputs::Inputs;
 use super::known::Known;
 use super::parts::Time;
 use super::prediction::{Counted, Prediction, Summary};
-use super::time::{Inputs, combined, roofline};
+use super::time::{combined, roofline};
 use super::work_part::WorkPart;
 use crate::curve::{Curves, Fit, TimeFit, VolumeFit, for_device};
 use crate::device::Device;

@@ -10,6 +10,8 @@ mod estimate;
 #[cfg(feature = "explain")]
 mod explain;
 mod gaps;
+mod inputs;
+mod joined;
 mod known;
 mod open;
 mod parts;

@@ -230,7 +230,8 @@ impl Line {
     fn cell(&mut self, before: usize, cell: &str, after: usize, style: Style) {
         self.blanks += before;
         if !cell.is_empty() && !self.cut {
-            let _ = write!(self.text, "{:1$}", "", self.blanks.min(self.width - self.used));
+            let blanks = self.blanks.min(self.width - self.used);
+            self.text.extend(std::iter::repeat_n(' ', blanks));
             self.used = self.used.saturating_add(self.blanks).min(self.width);
             let room = self.width - self.used;
             let length = cell.chars().count();
@@ -238,10 +239,14 @@ impl Line {
             if self.cut && room == 0 {
                 self.mark();
             } else {
-                let shown: String = cell.chars().take(if self.cut { room - 1 } else { length }).collect();
-                let mark = if self.cut { "…" } else { "" };
-                let _ = write!(self.text, "{style}{shown}{mark}{style:#}");
-                self.used += shown.chars().count();
+                let end = if self.cut { cell.char_indices().nth(room - 1) } else { None };
+                let (shown, mark) = end.map_or((cell, ""), |(end, _)| (&cell[..end], "…"));
+                if style.is_plain() {
+                    self.text.extend([shown, mark]);
+                } else {
+                    let _ = write!(self.text, "{style}{shown}{mark}{style:#}");
+                }
+                self.used += if self.cut { room - 1 } else { length };
             }
             self.blanks = 0;
         }

@@ -34,7 +34,7 @@ impl Sizes {
 }
 
 /// A global field with what threads do to it.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct TouchedField {
     pub(super) id: FieldId,
     /// Memory of threads, which no other thread changes.
@@ -57,7 +57,7 @@ pub(super) struct TouchedField {
 }
 
 /// Accesses of a field that has atomics.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Atomics {
     pub(super) alone: FieldTouches,
     pub(super) with_loads: FieldTouches,
@@ -90,13 +90,11 @@ impl TouchedField {
             && self.stores.touches_as(&other.stores)
     }
 
-    /// The same in blocks of another shape, for threads that do not tell one block from another.
-    pub(super) fn in_blocks_of(&self, shape: Block) -> Self {
-        let with = |touched: &FieldTouches| touched.in_blocks_of(shape);
-        let atomics =
-            self.atomics.as_ref().map(|a| Atomics { alone: with(&a.alone), with_loads: with(&a.with_loads) });
-        let (loads, stores, all) = (with(&self.loads), with(&self.stores), with(&self.all));
-        Self { loads, stores, all, atomics, ..*self }
+    /// Takes blocks to have another shape, for threads that do not tell one block from another.
+    pub(super) fn set_blocks(&mut self, shape: Block) {
+        let of_atomics = self.atomics.as_mut().map(|a| [&mut a.alone, &mut a.with_loads]);
+        let all = [&mut self.loads, &mut self.stores, &mut self.all];
+        all.into_iter().chain(of_atomics.into_iter().flatten()).for_each(|touched| touched.set_blocks(shape));
     }
 
     /// Identical arrays each take as much.

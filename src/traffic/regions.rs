@@ -1,5 +1,7 @@
 //! Launches whose blocks hold the same work items have the same footprints: they are counted once.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use super::counts::Counting;
 use super::fields::{TouchedField, touched_fields};
 use super::footprints::Footprints;
@@ -24,6 +26,9 @@ pub struct WorkItems {
     /// Where there are conditions, and loops that threads bound, what blocks do follows from the program of a launch.
     conditional: Option<Program<Scale>>,
     fields: Vec<TouchedField>,
+    /// Copies of them, as many as threads have counted at the same time: what a launch changes of them is set anew for
+    /// the next one.
+    spare: Mutex<Vec<Vec<TouchedField>>>,
 }
 
 /// Launches with equal regions have equal footprints.
@@ -61,7 +66,7 @@ impl WorkItems {
             || program.instructions.iter().any(|i| i.when.is_some())
             || program.loops.iter().any(|of_loop| by_thread(&of_loop.from) || by_thread(&of_loop.to));
         let conditional = conditional.then_some(of_any);
-        Some(Self { program, conditional, fields })
+        Some(Self { program, conditional, fields, spare: Mutex::default() })
     }
 
     /// Where work items do nothing but access memory at multiples of their places, near enough that no address of any
@@ -94,12 +99,27 @@ impl WorkItems {
         counting: &Counting,
     ) -> Result<Footprints, Uncounted> {
         let launch = launch.unfolded();
-        let fields: Vec<TouchedField> =
-            self.fields.iter().map(|f| f.in_blocks_of(launch.candidate.block())).collect();
+        let mut fields = self.lent();
+        for field in &mut fields {
+            field.set_blocks(launch.candidate.block());
+        }
         let placed = self.conditional.as_ref().map(|p| p.at(&launch)).transpose();
         let placed = placed.map_err(|why| Uncounted::Refused(vec![(Engine::Linear, why.into())]))?;
         let program = placed.as_ref().unwrap_or(&self.program);
         let threads = Threads { kernel, launch: &launch, program };
-        of_fields(&threads, &fields, device, resident, counting)
+        let found = of_fields(&threads, &fields, device, resident, counting);
+        self.spare().push(fields);
+        found
+    }
+
+    /// Fields whose blocks may be changed: those of a launch that is done, or new ones.
+    fn lent(&self) -> Vec<TouchedField> {
+        let spare = self.spare().pop();
+        spare.unwrap_or_else(|| self.fields.clone())
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Vec<Vec<TouchedField>>> {
+        // Whoever panicked while it was locked has put in whole fields or none.
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -21,6 +21,7 @@ use crate::report::probe_picture;
 
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(after_help = "LOGS are pointer chases (index,latency; Next_id Latency), latency over size \
     (buffer_kB,cycles_per_load), times of independent loads (warps,loads,cycles), or tables of throughput. \
     --simulate writes such logs.")]

@@ -23,6 +23,7 @@ use crate::trace::stream::{BlockOf, Facts};
 use crate::trace::{CacheGeometry, Trace};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(flatten)]
     trace: TraceArguments,
@@ -57,6 +58,7 @@ pub(super) struct Arguments {
 
 /// What the cache is.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct CacheArguments {
     /// Bytes of the cache
     #[arg(long, default_value_t = 16_384, value_name = "BYTES")]

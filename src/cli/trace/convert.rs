@@ -17,6 +17,7 @@ use crate::trace::synth::NoTrace;
 use crate::trace::{Dim3, Header, Tables, Trace, TraceAccess};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(flatten)]
     trace: TraceArguments,

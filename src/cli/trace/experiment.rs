@@ -12,6 +12,7 @@ use crate::parallel;
 use crate::report::trace::ExperimentDocument;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(
     after_help = "Crawford's three kernels over his group and matrix sizes (C table 8.1), beside what he \
     publishes for a GTX 480."

@@ -13,6 +13,7 @@ use crate::report::trace::{HotDocument, TraceHead};
 use crate::trace::schedule::{Assignment, WarpShape, assign};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(flatten)]
     trace: TraceArguments,

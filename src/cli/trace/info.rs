@@ -13,6 +13,7 @@ use crate::trace::format::{Reading, Sink};
 use crate::trace::{Header, Trace};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(flatten)]
     trace: TraceArguments,

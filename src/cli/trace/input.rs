@@ -26,6 +26,7 @@ use crate::trace::{Dim3, Trace, TraceKind, TraceLimits};
 
 /// How a trace is read.
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 pub(super) struct TraceArguments {
     /// A trace, a kernel document (.yaml) or PTX (.ptx); `-` reads a trace from standard input
     #[arg(value_name = "PATH")]

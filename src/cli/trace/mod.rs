@@ -19,6 +19,7 @@ use clap::{Args, Subcommand};
 use super::Outcome;
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(
     after_help = "PATH is a trace (.trc, Crawford's two forms, .traceg, NVBit's mem_trace, .full.txt, our \
     CSV and JSON lines; packed or not) or a kernel document (.yaml), of which a trace is made."

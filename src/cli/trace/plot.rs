@@ -21,6 +21,7 @@ enum What {
 }
 
 #[derive(Debug, Args)]
+#[group(skip)]
 #[command(after_help = "For the histogram of distances with the cache's cut-off: trace reuse -o picture.svg")]
 pub(super) struct Arguments {
     #[command(flatten)]

@@ -16,6 +16,7 @@ use crate::report::trace::{MeasuredMisses, ReuseDocument, RunDocument, TraceHead
 use crate::trace::reuse::{MissTypes, ReuseConfig, RunKind, RunResult, rule_effects, simulate};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 // Names of counters are for a terminal, not for Markdown.
 #[expect(clippy::doc_markdown, reason = "help texts are no Markdown")]
 pub(super) struct Arguments {

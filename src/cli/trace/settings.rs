@@ -35,6 +35,7 @@ enum CacheName {
 }
 
 #[derive(Debug, Clone, Args)]
+#[group(skip)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(super) struct ModelArguments {
     /// Whose rules the model follows where the paper and its published program differ

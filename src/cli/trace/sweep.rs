@@ -17,6 +17,7 @@ use crate::trace::reuse::MissTypes;
 const FACTORS: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     #[command(flatten)]
     trace: TraceArguments,

@@ -13,6 +13,7 @@ use crate::parallel;
 use crate::trace::reference::{Reference, ReferenceComparison};
 
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(super) struct Arguments {
     /// A file of reference results of the published reuse-distance model (JSON): parameters of access
     /// patterns, and for each cache four runs with histogram, ticks and refusals
