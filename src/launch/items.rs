@@ -30,8 +30,8 @@ fn count(blocks: &[BlockBox]) -> f64 {
 fn inside(kernel: &Kernel, launch: &Launch, block: &BlockBox) -> f64 {
     let extents = kernel.extents();
     let along = |d: usize| {
-        let size = i128::from(launch.candidate.block()[d]) * i128::from(launch.candidate.fold()[d]);
-        let end = |b: i64| (i128::from(b) * size).min(i128::from(extents[d]));
+        let size = launch.candidate.block()[d].saturating_mul(launch.candidate.fold()[d]);
+        let end = |b: i64| b.saturating_mul(size).min(extents[d]);
         (end(block.to[d]) - end(block.from[d])).max(0) as f64
     };
     (0..3).map(along).product()

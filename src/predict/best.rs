@@ -70,6 +70,15 @@ impl Best {
         !self.are_enough() || self.times.peek().is_some_and(|worst| Score(least) <= *worst)
     }
 
+    /// Whether more than so many launches are still wanted beside those that take less than `time`.
+    pub(super) fn lacks_more_than(&self, some: usize, time: Score) -> bool {
+        // Where there are not enough, it is soon told.
+        !self.are_enough() && {
+            let sooner = || self.times.iter().filter(|known| **known < time).count();
+            self.times.len() + some < self.wanted || sooner() + some < self.wanted
+        }
+    }
+
     /// Takes in a launch if it was predicted.
     pub(super) fn note(&mut self, outcome: &Outcome) {
         if let Outcome::Predicted(summary) = outcome {

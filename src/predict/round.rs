@@ -57,15 +57,30 @@ impl Round<'_> {
             }
         }
         order.sort_unstable();
-        for some in order.chunks(AT_A_TIME.max(OF_A_THREAD * parallel::threads())) {
+        let mut chunks = order.chunks(AT_A_TIME.max(OF_A_THREAD * parallel::threads())).peekable();
+        let mut begun = Vec::new();
+        while let Some(some) = chunks.next() {
             let some: Vec<usize> = some.iter().map(|one| one.2).collect();
             let some = self.promising(&some, best);
             self.look(&some, best);
             let some = self.promising(&some, best);
             self.begin(&some);
-            self.finish(&some, best);
+            begun.extend(some);
+            if !chunks.peek().is_some_and(|next| self.begin_anyway(next, &begun, best)) {
+                self.finish(&begun, best);
+                begun.clear();
+            }
         }
         self.entries
+    }
+
+    /// Whether all of the next launches may be among the best, whatever comes of those that are begun: then it is better
+    /// known after them which of all are the most promising.
+    fn begin_anyway(&self, next: &[(bool, Score, usize)], begun: &[usize], best: &Best) -> bool {
+        let Some((warps_unknown, last, _)) = next.last() else { return false };
+        let sooner =
+            begun.iter().filter(|&&number| self.open(number).is_some_and(|o| Score(o.least) < *last));
+        !warps_unknown && best.lacks_more_than(sooner.count(), *last)
     }
 
     /// Those of some launches that may be among the best, or have to be looked at because they may be refused.

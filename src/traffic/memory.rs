@@ -337,5 +337,7 @@ pub(super) fn written_in_part(
     by_warps: Bytes<PerItem>,
     oversubscription: Ratio,
 ) -> Bytes<PerItem> {
-    (by_warps - f.first_stores()).or_none() * fit.partial(oversubscription.get())
+    let by_several = (by_warps - f.first_stores()).or_none();
+    // Where there are none, it need not be known how many of them stay.
+    if by_several > Bytes::ZERO { by_several * fit.partial(oversubscription.get()) } else { Bytes::ZERO }
 }
