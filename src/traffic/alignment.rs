@@ -52,7 +52,9 @@ struct Residues {
     /// Share of the blocks; 0 where no block is.
     shares: Vec<f64>,
     blocks: Vec<BlockIndex>,
-    /// The same as it was before the last axis.
+    /// The residues that occur, ascending.
+    there: Vec<usize>,
+    /// The shares and blocks as they were before the last axis.
     before: (Vec<f64>, Vec<BlockIndex>),
 }
 
@@ -62,7 +64,7 @@ impl Residues {
         let different = usize::try_from(different).expect("a line has bytes");
         let mut shares = vec![0.0; different];
         shares[0] = 1.0;
-        Self { shares, blocks: vec![block; different], before: Default::default() }
+        Self { shares, blocks: vec![block; different], there: vec![0], before: Default::default() }
     }
 
     /// Each block together with those that follow it along an axis, of `count` in all.
@@ -88,15 +90,17 @@ impl Residues {
             let share = like as f64 / count as f64;
             let moved =
                 usize::try_from((i % period * step).rem_euclid(all)).expect("a remainder is not negative");
-            for (r, old) in shares.iter().enumerate().filter(|s| *s.1 > 0.0) {
-                let to = (r + moved) % different;
+            for &r in &self.there {
+                let to = if r + moved >= different { r + moved - different } else { r + moved };
                 if self.shares[to] <= 0.0 {
                     self.blocks[to] = blocks[r];
                     self.blocks[to][d] = from + i;
                 }
-                self.shares[to] += old * share;
+                self.shares[to] += shares[r] * share;
             }
         }
+        self.there.clear();
+        self.there.extend((0..different).filter(|&r| self.shares[r] > 0.0));
     }
 
     /// Few classes that together have these shares, as they come out with fewer single residues: where what

@@ -44,31 +44,34 @@ impl Starts {
     pub fn groups(&self, period: i64, line: i64, most: usize) -> WarpGroups {
         let mut numbers = vec![NONE; index(-1, period) + 1];
         let mut all: Vec<WarpGroup> = Vec::with_capacity(self.all.len().min(MOST_GROUPS));
-        let mut groups: Vec<u32> = Vec::with_capacity(self.all.len());
+        let mut places: Vec<Place> = Vec::with_capacity(self.all.len());
         for of_class in self.all.chunk_by(|a, b| a.0 == b.0) {
             // Each class has groups of its own.
             numbers.fill(NONE);
             let class = of_class[0].0;
             for &(_, address) in of_class {
                 let alignment = remainder(address, period);
-                let number = &mut numbers[index(alignment, period)];
+                let number = &mut numbers[usize::try_from(alignment).expect("a remainder is not negative")];
                 if *number == NONE {
                     *number = u32::try_from(all.len()).expect("there are fewer warps than that");
-                    let first = groups.len();
+                    let first = places.len();
                     all.push(WarpGroup { class, alignment, first, warps: 0, each: 1.0, lines: 0..0 });
                 }
                 all[*number as usize].warps += 1;
-                groups.push(*number);
+                places.push(Place {
+                    group: *number,
+                    line: low_half(quotient(address.wrapping_sub(alignment), line)),
+                });
             }
         }
-        let (lines, looked_at) = self.look(&mut all, &groups, line, self.share(most));
+        let (lines, looked_at) = self.look(&mut all, &places, self.share(most));
         let step = step(&all, period);
         WarpGroups { all, lines, looked_at, step }
     }
 
     /// Notes in which lines of their groups those starts are that are looked at, one of each `share`. Says how many they
     /// are, too.
-    fn look(&self, all: &mut [WarpGroup], groups: &[u32], line: i64, share: usize) -> (Vec<u32>, usize) {
+    fn look(&self, all: &mut [WarpGroup], places: &[Place], share: usize) -> (Vec<u32>, usize) {
         // Of a group as many are looked at as there are, or fewer: it has room for all of them.
         let mut room = 0;
         for group in all.iter_mut() {
@@ -82,12 +85,14 @@ impl Starts {
             let chosen = (of_class.len() - from).div_ceil(share);
             let each = of_class.len() as f64 / chosen.max(1) as f64;
             looked_at += chosen;
-            for place in of_class.skip(from).step_by(share) {
-                let group = &mut all[groups[place] as usize];
-                let beyond = self.all[place].1.wrapping_sub(group.alignment);
-                lines[group.lines.end] = low_half(quotient(beyond, line));
+            let mut next = of_class.start + from;
+            while next < of_class.end {
+                let Place { group, line } = places[next];
+                let group = &mut all[group as usize];
+                lines[group.lines.end] = line;
                 group.lines.end += 1;
                 group.each = each;
+                next += share;
             }
         }
         (lines, looked_at)
@@ -103,6 +108,13 @@ impl Starts {
         }
         share
     }
+}
+
+/// The group of a start, and the line in which it is, relative to that of the alignment.
+#[derive(Clone, Copy)]
+struct Place {
+    group: u32,
+    line: u32,
 }
 
 /// The places of the starts of each class: they follow each other.

@@ -89,18 +89,12 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
     let mut classes: Vec<WarpClass> = Vec::new();
     let (mut from, mut first) = (0, Thread::ZERO);
     let mut active = vec![u64::MAX; limits.len()];
-    // The lanes of the last arrangement: most warps have the same.
-    let mut last: Option<(Arrangement, Vec<Thread>)> = None;
     while from < threads {
         let count = warp.min(threads - from);
         let arrangement = Arrangement::new(first, count, block);
         if !all_whole {
-            let lanes = match &last {
-                Some((known, lanes)) if *known == arrangement => lanes,
-                _ => &last.insert((arrangement, arrangement.lanes())).1,
-            };
             for (active, limit) in active.iter_mut().zip(limits) {
-                *active = below(first, lanes, *limit);
+                *active = below(first, count, block, *limit);
             }
         }
         let like = |known: &&mut WarpClass| known.arrangement == arrangement && *known.active == *active;
@@ -130,10 +124,21 @@ pub fn classes(block: Block, warp: usize, limits: &[Extents]) -> Vec<WarpClass> 
     classes
 }
 
-/// The lanes that lie below a limit along every dimension.
-fn below(first: Thread, lanes: &[Thread], limit: Extents) -> u64 {
-    let active = lanes.iter().enumerate().filter(|(_, l)| (0..3).all(|d| first[d] + l[d] < limit[d]));
-    active.fold(0, |mask, (lane, _)| mask | 1 << lane)
+/// Of so many lanes of a block from one on, those that lie below a limit along every dimension: some of each row.
+fn below(first: Thread, lanes: i64, block: Block, limit: Extents) -> u64 {
+    let (mut mask, mut lane, [mut x, mut y, mut z]) = (0, 0, *first);
+    while lane < lanes {
+        let of_row = (block[0] - x).min(lanes - lane);
+        if y < limit[1] && z < limit[2] && x < limit[0] {
+            let some = of_row.min(limit[0] - x);
+            mask |= (u64::MAX >> (64 - some)) << lane;
+        }
+        (lane, x, y) = (lane + of_row, 0, y + 1);
+        if y == block[1] {
+            (y, z) = (0, z + 1);
+        }
+    }
+    mask
 }
 
 #[cfg(test)]
@@ -168,6 +173,28 @@ mod tests {
         assert_eq!(classes(Block::known([1, 1024, 1]), 32, &[]).len(), 1);
         // 105 threads: four warps that begin at other places of a row, the last with 9 lanes.
         assert_eq!(classes(Block::known([7, 3, 5]), 32, &[]).len(), 4);
+    }
+
+    /// Row by row, and lane by lane.
+    #[test]
+    fn lanes_below_a_limit_are_found_by_rows() {
+        for block in [[7, 3, 5], [32, 32, 1], [64, 2, 3], [1, 1, 9], [1, 40, 3], [33, 2, 2], [16, 2, 32]] {
+            let block = Block::known(block);
+            for limit in [[0, 9, 9], [5, 2, 3], [40, 1, 9], [9, 9, 1], [64, 64, 64], [1, 1, 1]] {
+                let limit = Extents::from(limit);
+                for class in classes(block, 64, &[limit]) {
+                    let lanes = class.arrangement.lanes();
+                    let inside = |l: &Thread| (0..3).all(|d| class.firsts[0][d] + l[d] < limit[d]);
+                    let expected = lanes.iter().enumerate().filter(|(_, l)| inside(l));
+                    let expected = expected.fold(0_u64, |mask, (lane, _)| mask | 1 << lane);
+                    let all = class
+                        .firsts
+                        .iter()
+                        .map(|&first| below(first, class.arrangement.count(), block, limit));
+                    assert!(all.into_iter().all(|mask| mask == expected), "{block:?} {limit:?} {class:?}");
+                }
+            }
+        }
     }
 
     #[test]
