@@ -53,6 +53,32 @@ fn rows_of_threads_that_do_nothing_stand_for_themselves() {
     }
 }
 
+/// Blocks of 7 x 1 x 36 threads of which the domain leaves five planes: two of their eight warps have work, of 16 blocks. Where
+/// all of these can be run, how a program is written makes no difference.
+#[test]
+fn few_warps_with_work_among_many_idle_ones_are_all_run() {
+    let head = "wavecast: 1\nkernel: few\nfields:\n  a: {dtype: u8, shape: [40, 16, 5]}\n  \
+                b: {dtype: f32, shape: [456], space: shared}\n  d: {dtype: u8, shape: [25, 22, 8]}\n\
+                domain: {x: 22, y: 16, z: 5}\nbody:\n  - store b[2*threadIdx.y]\n  - load d[x + 3, y + 4, z + 3]\n";
+    let stores = "- {for: {v: [0, 1, 2]}, at: \"store a[x + 2*v, y + v, 4 - z]\"}\n- store d[x/9, y, z]\n";
+    let indented = |by: &str| stores.lines().map(|line| format!("{by}{line}\n")).collect::<String>();
+    let plain = format!("{head}{}", indented("  "));
+    let looped = format!("{head}  - loop: {{k: 2..2}}\n    body:\n{}", indented("      "));
+    let folded = |text: &str| {
+        let kernel = load("kernel", text, &Default::default()).unwrap().kernels.remove(0);
+        let candidate = Candidate::new([7, 1, 36], [3, 2, 1]).unwrap();
+        let launch = Launch::new(&kernel, candidate).unwrap();
+        let program = Program::placed(&kernel, candidate).unwrap().at(&launch).unwrap();
+        l1::count(&kernel, &launch, &program, &device::find("a40", &[]).unwrap()).unwrap()
+    };
+    let (plain, looped) = (folded(&plain), folded(&looped));
+    let sectors = |counts: &L1Counts| counts.instructions.iter().map(|i| i.sectors.get()).sum::<f64>();
+    assert_near(sectors(&looped), sectors(&plain), 1e-6, "sectors in a loop of one iteration");
+    // 110 work items of a block make five accesses each; 20 threads, on average, have at least one of them and store to b.
+    let lanes: f64 = plain.instructions.iter().map(|i| i.lanes.get()).sum();
+    assert_near(lanes, 22.0 * 16.0 * 5.0 / 16.0 * 5.0 + 20.0, 1e-6, "lanes");
+}
+
 /// Each thread loads the part of its row that a condition leaves.
 fn triangle(condition: &str) -> String {
     format!(

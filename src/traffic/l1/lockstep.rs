@@ -99,9 +99,12 @@ fn run(
     };
     let mut sum = tally.take();
     let parts = parts::parts(tally.kernel, read.0, &of_fields, most);
+    let mut left = most;
     for part in &parts {
         (warps.steps, warps.longest_pass) = (&part.steps, 0);
-        let (covered, run) = sampled::run_some(&mut warps, &mut tally, behaviours.as_deref(), part)?;
+        let (covered, run) = sampled::run_some(&mut warps, &mut tally, behaviours.as_deref(), part, left)?;
+        // What one part does not need may be enough for all warps of the next one.
+        left = left.saturating_sub(tally.spent);
         tally.counts.sampled |= run < number;
         sum.add_part(&tally.take(), all / covered);
     }

@@ -16,13 +16,14 @@ const ALIKE_IN_SHARED: usize = 2;
 /// Most warp-wide instructions that are passed to find out how often each is issued.
 const MOST_PASSED: usize = 1 << 14;
 
-/// Runs some warps of each kind, until about so many accesses of lanes were evaluated, at least one warp. Says for how
-/// many they stand, and how many were run.
+/// Runs some warps of each kind, until about so many accesses of lanes were evaluated, at least one warp; or all of them if
+/// `enough_for_all` accesses are as many as those that have work make. Says for how many they stand, and how many were run.
 pub(super) fn run_some(
     warps: &mut Warps,
     tally: &mut WarpTally<'_>,
     behaviours: Option<&[(Pair, Behaviour)]>,
     part: &ProgramPart,
+    enough_for_all: usize,
 ) -> Result<(f64, usize), NotRun> {
     // Each kind takes one warp at least, and several where they differ in more than the kind says.
     let most = part.most;
@@ -32,7 +33,11 @@ pub(super) fn run_some(
         None => vec![Stratum::one(warps.spread())],
     };
     (tally.spent, tally.passed) = (0, 0);
-    let enough = if only_shared(tally.kernel, warps.program, warps.steps) { ALIKE_IN_SHARED } else { ALIKE };
+    let in_shared = only_shared(tally.kernel, warps.program, warps.steps);
+    let enough = if in_shared { ALIKE_IN_SHARED } else { ALIKE };
+    // In memory, warps that do alike may be followed by others that do not.
+    let working: usize = strata.iter().filter(|s| !s.is_idle).map(|s| s.pairs.len()).sum();
+    let all_fit = !in_shared && part.of_warp.saturating_mul(working) <= enough_for_all;
     let mut sum = tally.take();
     let mut unseen = Unseen::default();
     let mut rest = warps.of_blocks() * warps.lanes.len() as f64;
@@ -48,7 +53,7 @@ pub(super) fn run_some(
             // Half of another warp must fit.
             let so_far = (tally.spent - begin) as f64;
             let full = done > 0 && so_far * (1.0 + 0.5 / done as f64) >= share;
-            if full || run + done > 0 && !warps.may_go_on() {
+            if full && !all_fit || run + done > 0 && !warps.may_go_on() {
                 break;
             }
             warps.run(pair, tally)?;
@@ -56,7 +61,7 @@ pub(super) fn run_some(
             weight += warps.weight(pair);
             alike = if last == Some(tally.done.get()) { alike + 1 } else { 1 };
             last = Some(tally.done.get());
-            if alike == done && alike >= enough {
+            if alike == done && alike >= enough && !all_fit {
                 break;
             }
         }

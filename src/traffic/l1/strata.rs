@@ -30,20 +30,24 @@ pub(super) struct Stratum {
     /// In the order in which they are to be run.
     pub(super) pairs: Vec<Pair>,
     pub(super) kinds: Vec<Vec<Pair>>,
+    /// Whether they have nothing to do, as far as that is known.
+    pub(super) is_idle: bool,
 }
 
 impl Stratum {
     /// Warps that are not told apart.
     pub(super) fn one(all: impl Iterator<Item = Pair>) -> Self {
-        Self { pairs: all.collect(), kinds: Vec::new() }
+        Self { pairs: all.collect(), kinds: Vec::new(), is_idle: false }
     }
 
     fn new(kinds: Vec<Kind>) -> Self {
         let mut pairs: Vec<(usize, Pair)> =
             kinds.iter().flat_map(|kind| kind.pairs.iter().copied()).collect();
         pairs.sort_unstable();
+        let is_idle = kinds.iter().all(|kind| kind.lanes == 0);
         let alone = |pairs: Vec<(usize, Pair)>| pairs.into_iter().map(|placed| placed.1).collect();
-        Self { pairs: alone(pairs), kinds: kinds.into_iter().map(|kind| alone(kind.pairs)).collect() }
+        let kinds = kinds.into_iter().map(|kind| alone(kind.pairs)).collect();
+        Self { pairs: alone(pairs), kinds, is_idle }
     }
 }
 
