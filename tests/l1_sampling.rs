@@ -79,6 +79,31 @@ fn few_warps_with_work_among_many_idle_ones_are_all_run() {
     assert_near(lanes, 22.0 * 16.0 * 5.0 / 16.0 * 5.0 + 20.0, 1e-6, "lanes");
 }
 
+/// A stencil in blocks so wide that each way of lying relative to lines takes all blocks of a row, with those at its ends, where
+/// a guard leaves out a thread: what it costs is near what it costs without a guard.
+#[test]
+fn blocks_between_the_ends_of_a_grid_stand_for_them() {
+    let text = |guard: &str| {
+        format!(
+            "wavecast: 1\nkernel: stencil\nfields:\n  a: {{dtype: f32, shape: [4096, 4096]}}\n  b: {{like: a}}\n\
+             domain: {{x: 4096, y: 4096}}\n{guard}loads:\n  - {{for: {{u: -1..1, v: -1..1}}, at: \"a[x + u, y + v]\"}}\n\
+             stores: [\"b[x, y]\"]\n"
+        )
+    };
+    let guard = "guard: x > 0 && x < 4095 && y > 0 && y < 4095\n";
+    for block in [[254, 1, 1], [129, 1, 1], [254, 3, 1], [250, 2, 1]] {
+        let [guarded, free] = [guard, ""].map(|guard| counts(&text(guard), block));
+        assert!(guarded.sampled && !free.sampled, "{block:?}");
+        let of = |counts: &L1Counts| {
+            let sectors: f64 = counts.instructions.iter().map(|i| i.sectors.get()).sum();
+            [counts.pipe_cycles.per_item(counts.work_items).get(), sectors / counts.work_items.get()]
+        };
+        for (found, expected) in of(&guarded).into_iter().zip(of(&free)) {
+            assert_near(found, expected, 0.5, &format!("{block:?}"));
+        }
+    }
+}
+
 /// Each thread loads the part of its row that a condition leaves.
 fn triangle(condition: &str) -> String {
     format!(

@@ -10,6 +10,11 @@ pub const MOST_THREADS: i64 = 1 << 16;
 /// Most blocks that are looked at.
 pub const MOST_BLOCKS: i64 = 128;
 
+/// So few blocks are all looked at where conditions tell some from others.
+const FEW_IN_ALL: i64 = 16;
+/// So many blocks between the ends of a grid stand for these, too.
+const MANY_BETWEEN: i64 = 12;
+
 /// A block, and for how many it stands.
 pub(super) type Standing = (BlockIndex, f64);
 
@@ -99,6 +104,26 @@ impl Phases {
         Self { from, count, cut }
     }
 
+    /// The same without the first and the last blocks of the grid, if there are some of these among them and there are
+    /// many others; of few blocks the ends matter.
+    pub fn between_ends(&self, of: &Interior, all: i64) -> Option<Self> {
+        if all <= FEW_IN_ALL {
+            return None;
+        }
+        let (mut between, mut is_less) = (*self, false);
+        for d in 0..3 {
+            let first = i64::from(self.from[d] == of.from[d]);
+            let last = i64::from(self.from[d] + self.count[d] == of.from[d] + of.blocks[d]);
+            let left = self.count[d] - first - last;
+            if first + last > 0 && left >= MANY_BETWEEN {
+                (between.from[d], between.count[d]) = (self.from[d] + first, left);
+                is_less = true;
+            }
+        }
+        // Not all alignments are shown.
+        is_less.then_some(Self { cut: true, ..between })
+    }
+
     /// The blocks, x fastest.
     pub fn blocks(&self) -> Vec<BlockIndex> {
         let ([nx, ny, nz], [x, y, z]) = (*self.count, *self.from);
@@ -124,5 +149,20 @@ mod tests {
             Phases::new(of([1000, 1000, 1000]), [[1, 0, 0], [0, 1, 0]].into_iter().map(Strides::from), 128)
                 .cut
         );
+    }
+
+    #[test]
+    fn many_blocks_stand_for_those_at_the_ends_of_a_grid() {
+        let of = |blocks: [i64; 3]| Interior { from: [0; 3].into(), blocks: blocks.into(), cut: [false; 3] };
+        let between = |blocks: [i64; 3]| {
+            let phases = Phases::new(of(blocks), std::iter::once([12, 128, 0].into()), 128);
+            phases.between_ends(&of(blocks), blocks.iter().product())
+        };
+        // 32 blocks along x show all alignments, of which there are fewer here.
+        let found = between([31, 500, 2]).unwrap();
+        assert_eq!((*found.from, *found.count, found.cut), ([1, 249, 0], [29, 1, 1], true));
+        assert_eq!(between([100, 500, 2]), None, "they lie in the middle anyway");
+        assert_eq!(between([13, 500, 1]), None, "the ends are too much of it");
+        assert_eq!(between([15, 1, 1]), None, "all of few blocks are looked at");
     }
 }

@@ -72,6 +72,26 @@ impl<'a> AffinePlan<'a> {
         reader.steps(&program.steps, &mut Vec::new())?;
         let steps = reader.found.iter().filter(|f| !f.pattern.shared).map(|f| f.pattern.block);
         let phases = Phases::new(interior, steps, period);
+        if let Some(plan) = Self::of_phases((kernel, launch, program), pipe, &mut reader, interior, phases) {
+            return Some(plan);
+        }
+        // At the ends of a grid conditions may hold for some threads alone. What holds between them stands for all, as
+        // it does where fewer blocks show all alignments.
+        let between = phases.between_ends(&interior, working.blocks.count())?;
+        reader.found.clear();
+        reader.steps(&program.steps, &mut Vec::new())?;
+        Self::of_phases((kernel, launch, program), pipe, &mut reader, interior, between)
+    }
+
+    /// The plan of the accesses that were found, in some blocks.
+    fn of_phases(
+        (kernel, launch, program): (&'a Kernel, &'a Launch, &'a Program<i64>),
+        pipe: &Pipe,
+        reader: &mut Reader<'a>,
+        interior: Interior,
+        phases: Phases,
+    ) -> Option<Self> {
+        let period = pipe.period()?;
         let limits_of_items: Vec<_> =
             program.items.iter().map(|i| reader.limit(i.offset, interior)).collect();
         let works = reader.working_items(&limits_of_items, &phases)?;
