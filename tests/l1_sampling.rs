@@ -60,10 +60,9 @@ fn few_warps_with_work_among_many_idle_ones_are_all_run() {
     let head = "wavecast: 1\nkernel: few\nfields:\n  a: {dtype: u8, shape: [40, 16, 5]}\n  \
                 b: {dtype: f32, shape: [456], space: shared}\n  d: {dtype: u8, shape: [25, 22, 8]}\n\
                 domain: {x: 22, y: 16, z: 5}\nbody:\n  - store b[2*threadIdx.y]\n  - load d[x + 3, y + 4, z + 3]\n";
-    let stores = "- {for: {v: [0, 1, 2]}, at: \"store a[x + 2*v, y + v, 4 - z]\"}\n- store d[x/9, y, z]\n";
-    let indented = |by: &str| stores.lines().map(|line| format!("{by}{line}\n")).collect::<String>();
-    let plain = format!("{head}{}", indented("  "));
-    let looped = format!("{head}  - loop: {{k: 2..2}}\n    body:\n{}", indented("      "));
+    let stores = ["- {for: {v: [0, 1, 2]}, at: \"store a[x + 2*v, y + v, 4 - z]\"}", "- store d[x/9, y, z]"];
+    let plain = format!("{head}  {}", stores.join("\n  "));
+    let looped = format!("{head}  - loop: {{k: 2..2}}\n    body:\n      {}", stores.join("\n      "));
     let folded = |text: &str| {
         let kernel = load("kernel", text, &Default::default()).unwrap().kernels.remove(0);
         let candidate = Candidate::new([7, 1, 36], [3, 2, 1]).unwrap();
