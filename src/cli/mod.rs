@@ -1,4 +1,7 @@
 //! The command line: arguments in, one library call, a report out.
+//!
+//! Structs of arguments are no groups of clap (`#[group(skip)]`): nobody asks for them, and each option that is given would
+//! look through all of them.
 
 mod answers;
 mod asking;
@@ -287,3 +290,18 @@ fn usage(error: &clap::Error) -> Failure {
 }
 
 type Outcome = Result<ExitCode, Failure>;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_command_has_groups_of_options() {
+        fn look(command: &clap::Command) {
+            let groups: Vec<&str> = command.get_groups().map(|group| group.get_id().as_str()).collect();
+            assert_eq!(groups, [""; 0], "{}: write #[group(skip)] above it", command.get_name());
+            command.get_subcommands().for_each(look);
+        }
+        look(&Cli::command());
+    }
+}

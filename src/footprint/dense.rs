@@ -67,15 +67,7 @@ impl Few {
         spend_on(self.number, STEPS_OF_RECTANGLE)?;
         let all = &mut self.lines[..self.number];
         all.sort_unstable_by_key(|lines| lines[0]);
-        let (mut total, mut reached) = (0, i64::MIN);
-        for [first, last] in all.iter() {
-            let (first, end) = ((*first).max(reached), *last + 1);
-            if end > first {
-                total += (end - first).unsigned_abs();
-                reached = end;
-            }
-        }
-        Ok(total)
+        Ok(distinct(all.iter().copied()))
     }
 }
 
@@ -120,15 +112,20 @@ pub(super) fn count_dense(
     if !dense.is_sorted_by_key(|ends| ends[0]) {
         dense.sort_unstable_by_key(|ends| ends[0]);
     }
+    Ok(Some(distinct(dense.iter().map(|ends| ends.map(|end| quotient(end, line))))))
+}
+
+/// How many lines there are from first ones to last ones, which ascend by the first.
+fn distinct(lines: impl Iterator<Item = [i64; 2]>) -> u64 {
     let (mut total, mut reached) = (0, i64::MIN);
-    for [first, last] in dense.iter() {
-        let (first, last) = (quotient(*first, line).max(reached), quotient(*last, line) + 1);
-        if last > first {
-            total += (last - first).unsigned_abs();
-            reached = last;
+    for [first, last] in lines {
+        let (first, end) = (first.max(reached), last + 1);
+        if end > first {
+            total += (end - first).unsigned_abs();
+            reached = end;
         }
     }
-    Ok(Some(total))
+    total
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@
 use super::estimate::{Estimator, Model};
 use super::inputs::Inputs;
 use super::shared::Runnable;
-use super::time::{combined_seconds, roofline};
+use super::time::{combined, combined_seconds, roofline};
 use crate::curve::{TimeFit, VolumeFit};
 use crate::kernel::Statement;
 use crate::quantity::Seconds;
@@ -47,10 +47,21 @@ pub(super) fn least_seconds(
         working_blocks: footprints.working_blocks,
     };
     let seconds = match model {
-        Model::Default => combined_seconds(&inputs, &fit.time),
+        Model::Default => {
+            let seconds = combined_seconds(&inputs, &fit.time);
+            debug_assert!(is_near(seconds, combined(&inputs, &fit.time).seconds), "{seconds:?}");
+            seconds
+        }
         Model::Roofline => roofline(&inputs).seconds,
     };
     Some(seconds * (1.0 - ROUNDING))
+}
+
+/// Whether two ways lead to the same, but for rounding.
+fn is_near(one: Seconds, other: Seconds) -> bool {
+    let apart = (one / other - 1.0).abs();
+    // Of what is no number nothing follows.
+    apart.is_nan() || apart < ROUNDING / 2.0
 }
 
 /// Seconds that the warps of a launch keep the L1s busy at least, if they do at least so much in blocks all of whose lanes

@@ -51,13 +51,13 @@ impl<'a> Joint<'a> {
         }
     }
 
-    /// Seconds of the launch, but for starting it; the rest of what is known of it follows from [`all`](Self::all).
+    /// The seconds of [`all`](Self::all) alone, but for rounding: a third of the powers.
     pub(super) fn seconds(&self) -> Seconds {
         let (core, _) = self.at(self.of.imbalance());
         self.with_side(self.first_wave() + self.until_last(core))
     }
 
-    /// Writes down what follows from joining. Returns seconds of the launch, but for starting it.
+    /// All that follows from joining.
     pub(super) fn all(&self) -> Joined {
         let ((even, blocks), (core, _)) = (self.at(1.0), self.at(self.of.imbalance()));
         let first_wave = self.first_wave();
@@ -132,6 +132,7 @@ impl<'a> Joint<'a> {
 pub(super) struct Joined {
     /// Of the launch, but for starting it.
     pub(super) seconds: Seconds,
+    /// The parts of a time of the same names.
     pub(super) first_wave: Seconds,
     pub(super) tail: Seconds,
     pub(super) blocks: Seconds,
