@@ -79,6 +79,7 @@ pub use files::note_closed;
 /// Predicts what a GPU kernel does to the memory hierarchy, for every thread-block configuration,
 /// in microseconds and without a GPU.
 #[derive(Debug, Parser)]
+#[group(skip)]
 #[command(name = "wavecast", version, max_term_width = 100, propagate_version = true)]
 #[command(disable_help_subcommand = true)]
 #[command(after_help = "Exit codes: 0 done; 1 a result could not be had; 2 bad usage or input.\n\
